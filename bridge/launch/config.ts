@@ -4,7 +4,7 @@ import { messageOf } from "../../shared/errors.ts";
 import { shipNameSchema } from "../../shared/schema/identifier.ts";
 import { CliFailure } from "../cli/failure.ts";
 import { nearest } from "../cli/nearest.ts";
-import { locate, placeOf } from "./json_place.ts";
+import { locate, syntaxFault } from "./json_place.ts";
 
 const port = z.int("must be a whole number").min(0, "must be 0 (any free port) to 65535")
   .max(65535, "must be 0 (any free port) to 65535");
@@ -67,7 +67,7 @@ export function parseGridConfig(text: string, file: string): GridConfig {
   try {
     value = JSON.parse(text);
   } catch (thrown) {
-    throw new CliFailure(`${file}${syntaxPlace(text, messageOf(thrown))}`);
+    throw new CliFailure(`${file}${syntaxMessage(text, messageOf(thrown))}`);
   }
   const parsed = gridConfigSchema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -75,12 +75,10 @@ export function parseGridConfig(text: string, file: string): GridConfig {
   throw new CliFailure(lines.join("\n"));
 }
 
-/** V8 says `… at position 12 (line 2 column 3)`, and nothing for a text that ends too early. */
-function syntaxPlace(text: string, message: string): string {
-  const position = /position (\d+)/.exec(message)?.[1];
-  const { line, column } = placeOf(text, position === undefined ? text.length : Number(position));
-  const what = message.replace(/ in JSON at position.*$| \(line.*$/s, "");
-  return `:${line}:${column}: this is not JSON: ${what}`;
+function syntaxMessage(text: string, message: string): string {
+  const fault = syntaxFault(text);
+  const { line, column } = fault?.place ?? { line: 1, column: 1 };
+  return `:${line}:${column}: this is not JSON: ${fault?.what ?? message}`;
 }
 
 function issueLines(text: string, file: string, issue: z.core.$ZodIssue): string[] {

@@ -77,3 +77,82 @@ class Scanner {
     } while (depth > 0);
   }
 }
+
+/** What stops `text` from being JSON, or null: V8's own message often names no place. */
+export function syntaxFault(text: string): { readonly place: Place; readonly what: string } | null {
+  const checker = new Checker(text);
+  const fault = checker.check();
+  return fault === null ? null : { place: placeOf(text, fault.at), what: fault.what };
+}
+
+class Fault extends Error {}
+
+/** A strict reader (RFC 8259) that only says where it stops. */
+class Checker {
+  #at = 0;
+  constructor(private readonly text: string) {}
+
+  check(): { at: number; what: string } | null {
+    try {
+      this.#value();
+      this.#space();
+      if (this.#at < this.text.length) this.#stop("the end");
+      return null;
+    } catch (thrown) {
+      if (thrown instanceof Fault) return { at: this.#at, what: thrown.message };
+      throw thrown;
+    }
+  }
+
+  #value(): void {
+    this.#space();
+    const next = this.text[this.#at];
+    if (next === "{") this.#list("}", () => this.#member());
+    else if (next === "[") this.#list("]", () => this.#value());
+    else if (!this.#take(scalar)) this.#stop("a value");
+  }
+
+  #list(end: "}" | "]", item: () => void): void {
+    this.#at++;
+    this.#space();
+    if (this.text[this.#at] !== end) {
+      for (;;) {
+        item();
+        this.#space();
+        if (this.text[this.#at] !== ",") break;
+        this.#at++;
+      }
+    }
+    if (this.text[this.#at] !== end) this.#stop(`"," or "${end}"`);
+    this.#at++;
+  }
+
+  #member(): void {
+    this.#space();
+    if (!this.#take(string)) this.#stop("a key in double quotes");
+    this.#space();
+    if (this.text[this.#at] !== ":") this.#stop('":"');
+    this.#at++;
+    this.#value();
+  }
+
+  #space(): void {
+    this.#take(/[ \t\r\n]*/y);
+  }
+
+  #take(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.text);
+    this.#at += match?.[0].length ?? 0;
+    return match !== null;
+  }
+
+  #stop(expected: string): never {
+    const next = this.text[this.#at];
+    throw new Fault(`expected ${expected}, not ${next === undefined ? "the end" : `"${next}"`}`);
+  }
+}
+
+const string = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
+const scalar =
+  /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/uy;

@@ -53,7 +53,8 @@ function daemonCommand(): DaemonCommand {
 const daemonNames = ["DENO_DIR", "SHELL", "GRID_GITHUB_TOKEN", "GRID_GITHUB_API_URL"];
 
 function launchOptions(): LaunchOptions {
-  const environment = childEnvironment();
+  // What a dying program says of itself is shown as text, and needs no colours of its own.
+  const environment: Record<string, string> = { ...childEnvironment(), NO_COLOR: "1" };
   for (const name of daemonNames) {
     const value = env(name);
     if (value !== undefined) environment[name] = value;

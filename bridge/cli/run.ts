@@ -110,6 +110,12 @@ function context(url: string, globals: GlobalValues, { io, settings }: CliOption
       // The bridge itself waits this long for a ship; a little more lets its answer arrive.
       timeoutMs: limits.shipCallMs + 2_000,
       replyBytesMax: limits.shipReplyBytesMax,
+      // Ctrl-C ends whatever call is under way, streams included.
+      fetch: (input, init) => {
+        const given = init?.signal;
+        const signal = given ? AbortSignal.any([given, io.stop]) : io.stop;
+        return fetch(input, { ...init, signal });
+      },
     }),
   };
 }

@@ -22,6 +22,8 @@ export interface SupervisorOptions {
 
 /** A first start includes compiling the program's modules. */
 const startMs = 60_000;
+/** Log lines kept while a daemon starts. */
+const heldMax = 100;
 /** After living this long a daemon counts as healthy: its next death waits the least again. */
 const healthyMs = 30_000;
 
@@ -62,13 +64,22 @@ export class Supervisor implements AsyncDisposable {
 
   async #launch(): Promise<string | null> {
     const { label, command, notice } = this.options;
+    // The last words of a daemon that never listens are told with its death, not twice.
+    let held: Notice[] | null = [];
     const daemon = startDaemon({
       ...command(this.#port),
-      onErrorLine: (line) => notice({ kind: "log", daemon: label, ...readLogLine(line) }),
+      onErrorLine: (line) => {
+        const log: Notice = { kind: "log", daemon: label, ...readLogLine(line) };
+        if (held === null) notice(log);
+        else if (held.length < heldMax) held.push(log);
+      },
     });
     this.#daemon = daemon;
     const url = await daemon.listening(startMs);
-    if (url !== null) this.#port = Number(new URL(url).port) || this.#port;
+    if (url === null) return null;
+    this.#port = Number(new URL(url).port) || this.#port;
+    for (const log of held) notice(log);
+    held = null;
     return url;
   }
 

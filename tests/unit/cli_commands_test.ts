@@ -263,3 +263,19 @@ Deno.test("cli: nobody there, a wrong URL, and something that is no bridge", asy
   await other.shutdown();
   assert.match(strange.err, /is it a bridge, and of this version\?/);
 });
+
+Deno.test("cli: Ctrl-C ends a call that hangs, exit code 130 and no words", async () => {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<Response>();
+  const slow = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => {
+    asked.resolve();
+    return answer.promise;
+  });
+  const stop = new AbortController();
+  const run = cli(["ls"], { url: `http://127.0.0.1:${slow.addr.port}`, stop: stop.signal });
+  await asked.promise;
+  stop.abort();
+  assert.deepEqual(await run, { code: 130, out: "", err: "", asked: [] });
+  answer.resolve(new Response());
+  await slow.shutdown();
+});

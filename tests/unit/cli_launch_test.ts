@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import type { DaemonCommand } from "../../bridge/launch/daemon_command.ts";
 import { binaryCommand, sourceCommand } from "../../bridge/launch/daemon_command.ts";
 import { parseGridConfig } from "../../bridge/launch/config.ts";
 import { syntaxFault } from "../../bridge/launch/json_place.ts";
@@ -176,17 +175,22 @@ Deno.test("launch log lines: JSON, human, and a crash", () => {
   assert.equal(readLogLine("error: Uncaught").level, "error");
 });
 
-/** Daemons that are scripted doubles, run as real processes. */
-const scripted: DaemonCommand = (kind, flags) => ({
-  path: Deno.execPath(),
-  args: ["run", "-A", "--cached-only", `${root}tests/support/scripted_${kind}.ts`, ...flags],
+/** Scripted doubles run as real processes, under the daemons' own permission flags. */
+const scripted = sourceCommand(Deno.execPath(), {
+  ship: join(root, "tests/support/scripted_ship.ts"),
+  bridge: join(root, "tests/support/scripted_bridge.ts"),
 });
 
 function launchOptions(directory: string): LaunchOptions {
   return {
     host: { ...host, home: directory, workingDirectory: directory, stateHome: undefined },
     searchPath: Deno.env.get("PATH") ?? "",
-    environment: { PATH: Deno.env.get("PATH") ?? "", HOME: Deno.env.get("HOME") ?? "" },
+    environment: Object.fromEntries(
+      ["PATH", "HOME", "DENO_DIR"].flatMap((name) => {
+        const value = Deno.env.get(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
     daemonCommand: scripted,
   };
 }

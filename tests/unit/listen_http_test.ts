@@ -154,7 +154,10 @@ Deno.test("the private port refuses strangers", async () => {
     client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     await seen.promise;
     privatePort = await listeningPortOtherThan(server.port);
-    const response = await exchange(privatePort, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    const response = await exchange(
+      privatePort,
+      "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    );
     assert.match(response, /^HTTP\/1\.1 403 /);
     assert.equal(calls, 1);
     release.resolve();
@@ -261,5 +264,19 @@ Deno.test("a client that goes away aborts its request", async () => {
     await seen.promise;
     client.socket.destroy();
     await within("the abort", aborted.promise);
+  });
+});
+
+Deno.test("a body cut short is an error to the handler, never a whole body", async () => {
+  const outcome = deferred<string>();
+  await withListener(async (request) => {
+    outcome.resolve(await request.text().then(() => "whole", () => "broken"));
+    return new Response();
+  }, async ({ port }) => {
+    using client = new RawClient(port);
+    client.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf");
+    await sleep(30);
+    client.socket.destroy();
+    assert.equal(await within("the handler's body", outcome.promise), "broken");
   });
 });

@@ -159,6 +159,11 @@ Deno.test("the private port refuses strangers", async () => {
       "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
     );
     assert.match(response, /^HTTP\/1\.1 403 /);
+    // The relay's own source port, but on another loopback address, is a stranger too.
+    const localPort = await sourcePortTo(privatePort);
+    using twin = new RawClient(privatePort, { localAddress: "127.0.0.2", localPort });
+    twin.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await twin.expect("HTTP/1.1 403");
     assert.equal(calls, 1);
     release.resolve();
     await client.expect("served");
@@ -180,6 +185,19 @@ async function listeningPortOtherThan(publicPort: number): Promise<number> {
     if (state === "0A" && inodes.has(inode) && port !== publicPort) return port;
   }
   throw new Error("no private port found");
+}
+
+// The relay's end of the one private connection open now.
+async function sourcePortTo(privatePort: number): Promise<number> {
+  const rows = (await Deno.readTextFile("/proc/net/tcp")).split("\n").slice(1);
+  for (const row of rows) {
+    const [, local = "", remote = "", state] = row.trim().split(/\s+/);
+    const remotePort = parseInt(remote.split(":")[1] ?? "", 16);
+    if (state === "01" && remotePort === privatePort) {
+      return parseInt(local.split(":")[1] ?? "", 16);
+    }
+  }
+  throw new Error("no private connection found");
 }
 
 Deno.test("HTTP/2 with prior knowledge is cut", async () => {
@@ -277,6 +295,19 @@ Deno.test("a body cut short is an error to the handler, never a whole body", asy
     client.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf");
     await sleep(30);
     client.socket.destroy();
+    assert.equal(await within("the handler's body", outcome.promise), "broken");
+  });
+});
+
+Deno.test("a body still being read after the answer is an error, never a whole body", async () => {
+  const outcome = deferred<string>();
+  await withListener((request) => {
+    request.text().then(() => outcome.resolve("whole"), () => outcome.resolve("broken"));
+    return new Response("answered early");
+  }, async ({ port }) => {
+    using client = new RawClient(port);
+    client.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf");
+    await client.expect("answered early");
     assert.equal(await within("the handler's body", outcome.promise), "broken");
   });
 });

@@ -67,6 +67,7 @@ export class ShipLink {
   #generation = 0;
   #attempt = 0;
   #token: string | null = null;
+  #lastWhy: string | null = null;
 
   constructor(private readonly options: ShipLinkOptions) {
     this.name = options.record.name;
@@ -156,6 +157,7 @@ export class ShipLink {
   #goOnline(events: ShipEvents): void {
     const generation = ++this.#generation;
     this.#state = { kind: "online", events, sinceMs: this.options.clock.monotonicMs() };
+    this.#lastWhy = null;
     this.options.log.info("ship online", { ship: this.name });
     this.options.observer.online(this, events.sync);
     events.listen({
@@ -187,12 +189,9 @@ export class ShipLink {
     const { clock, log, random } = this.options;
     const delayMs = backoffMs(this.#attempt, random());
     this.#attempt += 1;
-    // A ship that stays away is news at first, then a line for each doubling at most.
-    log.warn("ship offline", {
-      ship: this.name,
-      why: redactUrl(why),
-      retryMs: Math.round(delayMs),
-    });
+    // A ship that stays away for the same reason is no news.
+    if (why !== this.#lastWhy) log.warn("ship offline", { ship: this.name, why: redactUrl(why) });
+    this.#lastWhy = why;
     this.#state = { kind: "waiting", timer: clock.after(delayMs, () => this.#connect()) };
   }
 }

@@ -1,7 +1,7 @@
 /** The fleet: the roster, a link to each ship, and the index of what they host. */
 import { join } from "node:path";
 import type { Clock } from "../../shared/clock.ts";
-import { fail } from "../../shared/errors.ts";
+import { fail, messageOf } from "../../shared/errors.ts";
 import { EventHub } from "../../shared/event_hub.ts";
 import type { Resolve } from "../../shared/host/resolve.ts";
 import { Semaphore } from "../../shared/host/semaphore.ts";
@@ -130,7 +130,13 @@ export class Fleet implements AsyncDisposable {
     link.stop();
     this.ownership.removeShip(name);
     this.changes.publish({ kind: "all" });
-    await this.options.credentials.remove(name);
+    await this.options.credentials.remove(name).catch((thrown: unknown) => {
+      // The ship is off the roster, which is what was asked; a later registration replaces the tokens.
+      this.options.log.error("could not remove the ship's credentials", {
+        ship: name,
+        why: messageOf(thrown),
+      });
+    });
   }
 
   /** A workspace is known to be gone, before its ship's event says so. */

@@ -1,6 +1,6 @@
 /** POST /workspaces: a name reserved across the fleet, then the ship's own create. */
 import type { z } from "zod";
-import { fail } from "../../shared/errors.ts";
+import { fail, Failure } from "../../shared/errors.ts";
 import { CallError } from "../../shared/http/client.ts";
 import { type Emit, isEventStream, readEvents } from "../../shared/http/event_stream.ts";
 import { limits } from "../../shared/limits.ts";
@@ -75,7 +75,7 @@ export class Creator {
       return bridgeSummary({ ...summary, ship: link.name }, this.ephemeral);
     } catch (thrown) {
       if (!reservation.live) throw fail("shipRemovedMeanwhile", { ship: link.name });
-      if (!(thrown instanceof CallError) || thrown.kind !== "transport") reservation.release();
+      if (!isOutcomeUnknown(thrown)) reservation.release();
       else {
         reservation.keep();
         // Only a sync settles it, and one that came while the create ran has said nothing of its end.
@@ -84,6 +84,12 @@ export class Creator {
       throw thrown instanceof CallError ? meaningOf(link, generation, thrown) : thrown;
     }
   }
+}
+
+/** False when the ship has answered, or was never reached. */
+function isOutcomeUnknown(thrown: unknown): boolean {
+  return thrown instanceof CallError && thrown.kind === "transport" &&
+    !/^(connection refused|no route to host|dns error)$/.test(thrown.message);
 }
 
 async function askShip(
@@ -115,8 +121,8 @@ async function followStream(
       if (event === "progress" && progress.success) emit("progress", progress.data);
     }
   } catch (thrown) {
-    if (thrown instanceof TypeError || thrown instanceof DOMException) throw brokenOff();
-    throw thrown;
+    if (thrown instanceof CallError || thrown instanceof Failure) throw thrown;
+    throw brokenOff();
   }
   throw brokenOff();
 }

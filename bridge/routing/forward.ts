@@ -84,13 +84,14 @@ export class Forward {
   async remove(id: WorkspaceId, options: { readonly keepWork?: boolean } = {}): Promise<void> {
     const link = this.fleet.route(id);
     const query = options.keepWork === true ? { rawQuery: "force=false" } : {};
-    await callShip(link, async (ship) => {
-      const response = await ship.open("deleteWorkspace", { params: paramsOf(id) }, {
-        ...query,
-        timeoutMs: limits.shipDeleteMs,
-      });
-      await ship.read(response);
-    });
+    await callShip(
+      link,
+      (ship) =>
+        ship.call("deleteWorkspace", { params: paramsOf(id) }, {
+          ...query,
+          timeoutMs: limits.shipDeleteMs,
+        }),
+    );
     this.fleet.forget(link, id);
   }
 

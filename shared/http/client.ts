@@ -77,7 +77,7 @@ export class Client<Table extends EndpointTable> {
   async call<Name extends keyof Table & string>(
     name: Name,
     args: Arguments<Table[Name]>,
-    options: CallOptions = {},
+    options: OpenOptions = {},
   ): Promise<ReplyOf<Table[Name]>> {
     const endpoint = this.options.table[name] as Endpoint;
     const response = await this.open(name, args, options);

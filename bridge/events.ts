@@ -61,6 +61,8 @@ export class BridgeEvents implements Disposable {
   syncSoon(): void {
     this.#pendingSync ??= this.deps.clock.after(limits.aggregateSyncDebounceMs, () => {
       this.#pendingSync = null;
+      // What waits in a window is in the index, so in this sync, already.
+      for (const window of this.#statuses.values()) window.latest = null;
       this.#broadcast(this.#sync());
     });
   }
@@ -118,8 +120,6 @@ export class BridgeEvents implements Disposable {
   }
 
   #sync(): BridgeEvent {
-    // What waits in a window is in the index already.
-    for (const window of this.#statuses.values()) window.latest = null;
     return {
       type: "sync",
       at: this.deps.clock.now().toISOString(),

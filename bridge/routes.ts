@@ -2,7 +2,6 @@
 import type { BridgeApi } from "../shared/api/bridge_api.ts";
 import { eventStreamResponse, wantsEventStream } from "../shared/http/event_stream.ts";
 import type { Call, Handlers } from "../shared/http/router.ts";
-import { rawTarget } from "../shared/http/target.ts";
 import type { RepoName, WorkspaceId, WorkspaceName } from "../shared/ids.ts";
 import { limits } from "../shared/limits.ts";
 import { ok } from "../shared/schema/common.ts";
@@ -64,8 +63,8 @@ export function bridgeHandlers<Principal>(
     createWorkspace: (call) => create(deps.creator, call),
     getWorkspace: ({ params, request }) => forward.status(idOf(params), request.signal),
     deleteWorkspace: ({ params }) => forward.remove(idOf(params)).then(() => ok),
-    diffWorkspace: ({ params, request }) =>
-      forward.diff(idOf(params), rawTarget(request.url).query, request.signal),
+    diffWorkspace: ({ params, request, connection }) =>
+      forward.diff(idOf(params), rawQuery(connection.rawTarget), request.signal),
     switchBranch: ({ params, body }) =>
       forward.switchBranch(idOf(params), body.branch).then(() => ok),
     activateWorkspace: ({ params }) => forward.activate(idOf(params)).then(() => ok),
@@ -84,6 +83,12 @@ const idOf = (params: { readonly repo: RepoName; readonly name: WorkspaceName })
   repoName: params.repo,
   name: params.name,
 });
+
+/** The query string as sent, without its mark. */
+function rawQuery(target: string): string {
+  const mark = target.indexOf("?");
+  return mark === -1 ? "" : target.slice(mark + 1);
+}
 
 /** `true` and `false` filter; any other value is no filter. */
 function activeFilter(text: string | undefined): boolean | null {

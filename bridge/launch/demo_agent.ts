@@ -1,7 +1,7 @@
 /** The scripted agents of `grid demo`: what they report goes over MCP, like any agent's. */
 import { z } from "zod";
 import { readText } from "../../shared/http/body.ts";
-import { readEventStream } from "../../shared/http/event_stream.ts";
+import { readEvents } from "../../shared/http/event_stream.ts";
 import { fillPath } from "../../shared/http/client.ts";
 import { limits } from "../../shared/limits.ts";
 import type { AgentInit, AgentUpdate } from "../../shared/schema/agent.ts";
@@ -93,7 +93,7 @@ async function readAnswer(
 ): Promise<z.output<typeof answerSchema> | null> {
   const type = response.headers.get("content-type") ?? "";
   if (type.startsWith("text/event-stream") && response.body !== null) {
-    for await (const { data } of readEventStream(response.body)) {
+    for await (const { data } of readEvents(response.body)) {
       const answer = parseAnswer(data);
       if (answer?.id === id) return answer;
     }

@@ -133,14 +133,18 @@ class Service implements Listener {
     const client = hostname === "127.0.0.1" ? this.#relay.find(port) : undefined;
     if (client === undefined) return refuse(403, "this port is private");
     const exchange = client.connection.beginExchange(request.body !== null);
-    const end = () => client.connection.endExchange(exchange);
+    const watched = watchBody(request, exchange);
+    const end = () => {
+      client.connection.endExchange(exchange);
+      watched.release();
+    };
     info.completed.then(end, end);
-    return this.#answer(request, { client, exchange });
+    return this.#answer(watched.request, { client, exchange });
   }
 
   async #answer(request: Request, { client, exchange }: Admitted): Promise<Response> {
     const response = isValidHost(request.headers.get("host")) && request.method !== "CONNECT"
-      ? await this.#serve(watchBody(request, exchange), client)
+      ? await this.#serve(request, client)
       : refuse(
         400,
         request.method === "CONNECT" ? "CONNECT is not supported" : "invalid Host header",
@@ -187,15 +191,24 @@ class Service implements Listener {
   }
 }
 
+interface WatchedRequest {
+  readonly request: Request;
+  /** Lets go of a body nobody read to its end; to be called when the exchange is over. */
+  readonly release: () => void;
+}
+
 // Tells the relay when the handler waits for the body and when the body is over.
-function watchBody(request: Request, exchange: Exchange): Request {
-  if (request.body === null) return request;
+function watchBody(request: Request, exchange: Exchange): WatchedRequest {
+  if (request.body === null) return { request, release: () => {} };
   const reader = request.body.getReader();
+  let isReleased = false;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       exchange.bodyWaitSince = performance.now();
       try {
         const { done, value } = await reader.read();
+        // Cancelling ends a pending read as if the body were whole; it must not look like that.
+        if (isReleased) throw new Error("the request ended before its body was read");
         if (!done) return controller.enqueue(value);
         exchange.bodyOpen = false;
         controller.close();
@@ -205,7 +218,12 @@ function watchBody(request: Request, exchange: Exchange): Request {
     },
     cancel: (reason) => reader.cancel(reason),
   }, { highWaterMark: 0 });
-  return new Request(request, { body });
+  const release = () => {
+    if (!exchange.bodyOpen) return;
+    isReleased = true;
+    reader.cancel().catch(() => {});
+  };
+  return { request: new Request(request, { body }), release };
 }
 
 function refuse(status: number, error: string): Response {

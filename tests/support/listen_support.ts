@@ -90,12 +90,16 @@ export class RawClient implements Disposable {
   closed = false;
   receivedBytes = 0;
 
-  constructor(port: number, options: { keep?: boolean; localAddress?: string } = {}) {
-    const { keep = true, localAddress } = options;
+  constructor(
+    port: number,
+    options: { keep?: boolean; localAddress?: string; localPort?: number } = {},
+  ) {
+    const { keep = true, localAddress, localPort } = options;
     this.socket = connect({
       host: "127.0.0.1",
       port,
       ...(localAddress === undefined ? {} : { localAddress }),
+      ...(localPort === undefined ? {} : { localPort }),
     });
     this.socket.setNoDelay(true);
     this.socket.on("error", () => {});

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readEventStream } from "../../shared/http/event_stream.ts";
+import { readEvents } from "../../shared/http/event_stream.ts";
 
 Deno.test("event stream: frames survive any chunking, comments are passed over", async () => {
   const bytes = new TextEncoder().encode(
@@ -15,7 +15,7 @@ Deno.test("event stream: frames survive any chunking, comments are passed over",
       },
     });
     const events = [];
-    for await (const { event, data } of readEventStream(body)) events.push([event, data]);
+    for await (const { event, data } of readEvents(body)) events.push([event, data]);
     assert.deepEqual(events, [["progress", '{"a":\n1}'], ["result", "ü"]]);
   }
 });

@@ -3,7 +3,7 @@ import { displayText, workspaceKey } from "../../../shared/ids.ts";
 import { limits } from "../../../shared/limits.ts";
 import { CallError } from "../../../shared/http/client.ts";
 import { readText } from "../../../shared/http/body.ts";
-import { readEventStream } from "../../../shared/http/event_stream.ts";
+import { readEvents } from "../../../shared/http/event_stream.ts";
 import { parseIdentifier } from "../../../shared/parse.ts";
 import {
   type BridgeWorkspaceSummary,
@@ -102,7 +102,7 @@ async function lastResult(
   stream: ReadableStream<Uint8Array>,
   onProgress: (progress: CloneProgress) => void,
 ): Promise<z.output<typeof resultSchema> | null> {
-  for await (const { event, data } of readEventStream(stream)) {
+  for await (const { event, data } of readEvents(stream)) {
     const value = parseJson(data);
     if (event === "progress") {
       const progress = cloneProgressSchema.safeParse(value);

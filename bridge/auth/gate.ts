@@ -4,7 +4,7 @@ import { fail } from "../../shared/errors.ts";
 import { type BrowserRules, checkBrowser } from "../../shared/http/browser_guard.ts";
 import type { Connection } from "../../shared/http/connection.ts";
 import { type Gate, isUpgrade } from "../../shared/http/router.ts";
-import { pathSegments, rawTarget } from "../../shared/http/target.ts";
+import { pathSegments, rawQuery } from "../../shared/http/target.ts";
 import type { AgentTokens } from "./agent_tokens.ts";
 import type { LiveSockets } from "./live_sockets.ts";
 import { refusalOf } from "./policy.ts";
@@ -31,13 +31,13 @@ const tokenCharactersMax = 512;
 export class BridgeGate implements Gate<Principal> {
   constructor(private readonly options: BridgeGateOptions) {}
 
-  async identify(request: Request, _connection: Connection): Promise<Principal> {
+  async identify(request: Request, connection: Connection): Promise<Principal> {
     checkBrowser(request.headers, this.options.browserRules());
     if (this.options.insecure) return { kind: "insecure" };
-    const ticket = isUpgrade(request) ? ticketOf(request.url) : null;
+    const ticket = isUpgrade(request) ? ticketOf(connection.rawTarget) : null;
     if (ticket !== null) return await this.#ofTicket(ticket);
     const token = bearerOf(request.headers);
-    return token === null ? anonymous : await this.#ofToken(token, request.url);
+    return token === null ? anonymous : await this.#ofToken(token, connection.rawTarget);
   }
 
   authorize(
@@ -61,13 +61,13 @@ export class BridgeGate implements Gate<Principal> {
     return { ...ofUser(session), kind: "ticket", sessionExpiresAtMs: expiresAtMs, revocationMark };
   }
 
-  async #ofToken(token: string, url: string): Promise<Principal> {
+  async #ofToken(token: string, rawTarget: string): Promise<Principal> {
     const { sessions, shipCredentials, agentTokens } = this.options;
     const session = await sessions.ofToken(token);
     if (session !== null) return { ...ofUser(session), kind: "user" };
     const agentOf = await agentTokens.shipOfToken(token);
     if (agentOf !== null) {
-      return { kind: "shipAgent", ship: agentOf, atRepos: pathSegments(url)[0] === "repos" };
+      return { kind: "shipAgent", ship: agentOf, atRepos: pathSegments(rawTarget)[0] === "repos" };
     }
     const ship = await shipCredentials.shipOfToken(token);
     return ship === null ? anonymous : { kind: "ship", ship };
@@ -86,6 +86,6 @@ export function bearerOf(headers: Headers): string | null {
   return token === null || token.length > tokenCharactersMax ? null : token;
 }
 
-function ticketOf(url: string): string | null {
-  return new URLSearchParams(rawTarget(url).query).get("ticket");
+function ticketOf(rawTarget: string): string | null {
+  return new URLSearchParams(rawQuery(rawTarget)).get("ticket");
 }

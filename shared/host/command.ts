@@ -131,6 +131,7 @@ class Child implements Running {
   readonly stdout: ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly done: Promise<Omit<RunResult, "stdout">>;
   #stopped: Ending | null = null;
+  #ended: Promise<void> = Promise.resolve();
   readonly #streamsMustEnd = new AbortController();
 
   constructor(
@@ -156,7 +157,7 @@ class Child implements Running {
   #stop(ending: Ending): void {
     if (this.#stopped !== null) return;
     this.#stopped = ending;
-    void this.#endGroup();
+    this.#ended = this.#endGroup();
   }
 
   /** TERM to the whole group, and KILL when the grace period is over and it has not ended. */
@@ -188,7 +189,8 @@ class Child implements Running {
     const status = await this.child.status;
     // What the leader left running in its group holds pipes and burns time: nothing outlives the call.
     if (this.#stopped === null && status.code === 124) this.#stopped = "timeout";
-    if (this.#stopped !== null) await this.#signalGroup("KILL");
+    await this.#ended;
+    if (this.#stopped === "timeout") await this.#signalGroup("KILL");
     await fed;
     // A grandchild outside the group could still hold the pipes: reading on is bounded.
     const cut = setTimeout(() => this.#streamsMustEnd.abort(), graceMs);

@@ -1,0 +1,102 @@
+/** The token pair of each ship: what the bridge presents to it, and what it presents to the bridge. */
+import { z } from "zod";
+import { fail } from "../../shared/errors.ts";
+import type { ShipName } from "../../shared/ids.ts";
+import { equalHashes, newSecret, secretHash } from "./secrets.ts";
+import type { AuthStore } from "./store.ts";
+
+export interface ShipTokenPair {
+  /** The bridge presents it to the ship: stored as it is, because every call needs it. */
+  readonly bridgeToken: string;
+  /** The ship presents it to the bridge: stored as sha256. */
+  readonly shipToken: string;
+}
+
+/** What the fleet needs of ship credentials. */
+export interface ShipCredentials {
+  /** The token to present to `ship`; null: it was registered without. */
+  bridgeToken(ship: ShipName): Promise<string | null>;
+  /** Binds a pair to a ship's name, in place of an earlier one. */
+  save(ship: ShipName, pair: ShipTokenPair): Promise<void>;
+  remove(ship: ShipName): Promise<void>;
+}
+
+const recordSchema = z.object({ bridgeToken: z.string(), shipTokenHash: z.string() });
+type CredentialRecord = z.infer<typeof recordSchema>;
+const namesSchema = z.array(z.string());
+
+const credentialKey = (ship: string) => ["ship", ship];
+/** The ships that present one token: several, when somebody registered them with the same pair. */
+const tokenKey = (hash: string) => ["shipToken", hash];
+const triesMax = 16;
+
+export class ShipCredentialStore implements ShipCredentials {
+  constructor(private readonly store: AuthStore) {}
+
+  async bridgeToken(ship: ShipName): Promise<string | null> {
+    const entry = await this.store.kv.get(credentialKey(ship));
+    return entry.versionstamp === null ? null : recordSchema.parse(entry.value).bridgeToken;
+  }
+
+  async save(ship: ShipName, { bridgeToken, shipToken }: ShipTokenPair): Promise<void> {
+    await this.#replace(ship, { bridgeToken, shipTokenHash: await secretHash(shipToken) });
+  }
+
+  async remove(ship: ShipName): Promise<void> {
+    await this.#replace(ship, null);
+  }
+
+  /** The pair of a ship that the launcher starts: its bridgeToken again, and always a new shipToken. */
+  async provision(ship: ShipName): Promise<ShipTokenPair> {
+    const pair = {
+      bridgeToken: await this.bridgeToken(ship) ?? newSecret(),
+      shipToken: newSecret(),
+    };
+    await this.save(ship, pair);
+    return pair;
+  }
+
+  /** The ship that presents `token`, or null. */
+  async shipOfToken(token: string): Promise<ShipName | null> {
+    const hash = await secretHash(token);
+    const entry = await this.store.kv.get(tokenKey(hash));
+    if (entry.versionstamp === null || !equalHashes(String(entry.key[1]), hash)) return null;
+    return (namesSchema.parse(entry.value)[0] ?? null) as ShipName | null;
+  }
+
+  async #replace(ship: ShipName, next: CredentialRecord | null): Promise<void> {
+    for (let tries = 0; tries < triesMax; tries += 1) {
+      if (await this.#tryReplace(ship, next)) return;
+    }
+    throw fail("tooBusy", { what: `changes to the credentials of ship ${ship}` });
+  }
+
+  async #tryReplace(ship: ShipName, next: CredentialRecord | null): Promise<boolean> {
+    const kv = this.store.kv;
+    const entry = await kv.get(credentialKey(ship));
+    const before = entry.versionstamp === null ? null : recordSchema.parse(entry.value);
+    const operation = kv.atomic().check(entry);
+    if (next === null) operation.delete(entry.key);
+    else operation.set(entry.key, next);
+    if (before !== null && before.shipTokenHash !== next?.shipTokenHash) {
+      await this.#editNames(operation, before.shipTokenHash, (names) => names.delete(ship));
+    }
+    if (next !== null && before?.shipTokenHash !== next.shipTokenHash) {
+      await this.#editNames(operation, next.shipTokenHash, (names) => names.add(ship));
+    }
+    return await this.store.commit(operation);
+  }
+
+  async #editNames(
+    operation: Deno.AtomicOperation,
+    hash: string,
+    edit: (names: Set<string>) => unknown,
+  ): Promise<void> {
+    const entry = await this.store.kv.get(tokenKey(hash));
+    const names = new Set(entry.versionstamp === null ? [] : namesSchema.parse(entry.value));
+    edit(names);
+    operation.check(entry);
+    if (names.size === 0) operation.delete(entry.key);
+    else operation.set(entry.key, [...names]);
+  }
+}

@@ -18,7 +18,7 @@ export interface WorkspaceChange {
 export interface EventsOptions {
   /** The workspaces as they are now. */
   readonly snapshot: () => Promise<WorkspaceSummary[]>;
-  readonly hub: EventHub<WorkspaceChange>;
+  readonly hub: Pick<EventHub<WorkspaceChange>, "subscribe">;
   readonly ship: ShipName;
   readonly clock: Clock;
   readonly log: Log;

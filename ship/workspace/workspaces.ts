@@ -90,6 +90,16 @@ export class Workspaces {
     await this.#places.require(id);
   }
 
+  /** Throws `workspaceNotFound` or `workspaceNotActive`. */
+  async requireActive(id: WorkspaceId): Promise<void> {
+    if (!(await this.find(id)).active) throw fail("workspaceNotActive", id);
+  }
+
+  /** Tells listeners that the workspace's agent reported something. */
+  async announceAgent(id: WorkspaceId): Promise<void> {
+    this.#publish("workspace.agent_status_changed", await this.find(id));
+  }
+
   /** The workspace's status; an active one's has its diff. Throws `workspaceNotFound`. */
   async get(id: WorkspaceId): Promise<WorkspaceStatus> {
     const [place, look] = await Promise.all([this.#places.require(id), this.#activity.look()]);
@@ -151,7 +161,7 @@ export class Workspaces {
     await this.#activity.look();
     using _lock = await this.#locks.acquire(id, "activate");
     const place = await this.#requireTransition(id, "activate");
-    const token = this.options.tokens.mint(id);
+    const token = await this.options.tokens.mint(id);
     try {
       await this.options.sessions.start(id, place.directory, {
         GRID_REPO: id.repoName,

@@ -51,6 +51,8 @@ export interface AuthBenchOptions {
   readonly insecure?: boolean;
   readonly cost?: Argon2Cost;
   readonly directory?: string;
+  /** The wall clock at the start. */
+  readonly at?: Date;
 }
 
 export class AuthBench implements AsyncDisposable {
@@ -85,7 +87,7 @@ export class AuthBench implements AsyncDisposable {
 
   static async open(options: AuthBenchOptions = {}): Promise<AuthBench> {
     const directory = options.directory ?? await Deno.makeTempDir({ prefix: "grid-auth-" });
-    const clock = new ManualClock();
+    const clock = new ManualClock(options.at);
     const store = await AuthStore.open(join(directory, "auth.db"), openKv);
     const now = () => clock.now();
     const audit = new Audit({ path: join(directory, "audit.jsonl"), log: silentLog, now });

@@ -16,7 +16,7 @@ Deno.test("a ship's pair is bound to its name, replaced by a new one and gone wi
   await ships.save(alpha, { bridgeToken: "b2", shipToken: "s2" });
   assert.equal(await ships.shipOfToken("s1"), null);
   assert.equal(await ships.shipOfToken("s2"), alpha);
-  await ships.remove(alpha);
+  await ships.save(alpha, null);
   await ships.remove(alpha);
   assert.equal(await ships.bridgeToken(alpha), null);
   assert.equal(await ships.shipOfToken("s2"), null);

@@ -1,7 +1,11 @@
-/** The token pair of each ship: what the bridge presents to it, and what it presents to the bridge. */
+/**
+ * The token pair of each ship: the bridgeToken as it is, because the bridge presents it on every call, the
+ * shipToken as sha256.
+ */
 import { z } from "zod";
 import { fail } from "../../shared/errors.ts";
 import type { ShipName } from "../../shared/ids.ts";
+import type { ShipCredentials, ShipTokens } from "../fleet/credentials.ts";
 import { equalHashes, newSecret, secretHash } from "./secrets.ts";
 import type { ShipCredentials, ShipTokens } from "../fleet/credentials.ts";
 import type { AuthStore } from "./store.ts";
@@ -24,6 +28,7 @@ export class ShipCredentialStore implements ShipCredentials {
   }
 
   async save(ship: ShipName, tokens: ShipTokens | null): Promise<void> {
+<<<<<<< .merge_file_VeL2RR
     await this.#replace(
       ship,
       tokens === null ? null : {
@@ -31,6 +36,11 @@ export class ShipCredentialStore implements ShipCredentials {
         shipTokenHash: await secretHash(tokens.shipToken),
       },
     );
+=======
+    if (tokens === null) return await this.remove(ship);
+    const { bridgeToken, shipToken } = tokens;
+    await this.#replace(ship, { bridgeToken, shipTokenHash: await secretHash(shipToken) });
+>>>>>>> .merge_file_2Rmvzx
   }
 
   async remove(ship: ShipName): Promise<void> {

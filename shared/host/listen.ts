@@ -4,7 +4,7 @@
  * Why it is built like this: docs/decisions/0002-one-listener.md.
  */
 import { isValidHost, rawTargetOf } from "../http/raw_target.ts";
-import type { Connection, UpgradeOptions } from "../http/connection.ts";
+import type { Connection } from "../http/connection.ts";
 import type { Socket } from "../http/socket.ts";
 import { Relay, type RelayedClient } from "./relay.ts";
 import type { Exchange } from "./relayed_connection.ts";

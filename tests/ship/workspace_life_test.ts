@@ -61,7 +61,7 @@ Deno.test("[cloneFailed] a failed clone leaves nothing, not even the repo direct
   await using grid = await makeGrid();
   const gone = join(grid.root, "gone.git");
   const failure = await failureOf("cloneFailed", () => grid.workspaces.create(body(gone, "main")));
-  assert.match(failure.message, /does not exist/);
+  assert.match(failure.message, /gone.git: .*does not appear to be a git repository/);
   assert.ok(!failure.message.includes("\n"));
   assert.ok(!await exists(join(grid.gridDirectory, "repo")));
   assert.deepEqual(grid.events, []);

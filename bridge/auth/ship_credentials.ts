@@ -7,7 +7,6 @@ import { fail } from "../../shared/errors.ts";
 import type { ShipName } from "../../shared/ids.ts";
 import type { ShipCredentials, ShipTokens } from "../fleet/credentials.ts";
 import { equalHashes, newSecret, secretHash } from "./secrets.ts";
-import type { ShipCredentials, ShipTokens } from "../fleet/credentials.ts";
 import type { AuthStore } from "./store.ts";
 
 const recordSchema = z.object({ bridgeToken: z.string(), shipTokenHash: z.string() });
@@ -28,19 +27,9 @@ export class ShipCredentialStore implements ShipCredentials {
   }
 
   async save(ship: ShipName, tokens: ShipTokens | null): Promise<void> {
-<<<<<<< .merge_file_VeL2RR
-    await this.#replace(
-      ship,
-      tokens === null ? null : {
-        bridgeToken: tokens.bridgeToken,
-        shipTokenHash: await secretHash(tokens.shipToken),
-      },
-    );
-=======
     if (tokens === null) return await this.remove(ship);
     const { bridgeToken, shipToken } = tokens;
     await this.#replace(ship, { bridgeToken, shipTokenHash: await secretHash(shipToken) });
->>>>>>> .merge_file_2Rmvzx
   }
 
   async remove(ship: ShipName): Promise<void> {

@@ -11,6 +11,7 @@ import { CommandLane } from "../shared/host/command.ts";
 import { writeAtomically } from "../shared/host/files.ts";
 import { listen } from "../shared/host/listen.ts";
 import { lockDirectory } from "../shared/host/lock.ts";
+import { resolveHost } from "../shared/host/resolve.ts";
 import type { RunningDaemon } from "../shared/host/run_daemon.ts";
 import { type BrowserRules, browserRules } from "../shared/http/browser_guard.ts";
 import { router } from "../shared/http/router.ts";
@@ -21,6 +22,7 @@ import { McpEndpoint } from "./agent/mcp.ts";
 import { AgentMemory } from "./agent/memory.ts";
 import { AgentTokens } from "./agent/tokens.ts";
 import { agentTools } from "./agent/tools.ts";
+import { ShipArmory } from "./armory/armory.ts";
 import type { ShipConfig } from "./config.ts";
 import { serveEvents } from "./events.ts";
 import { shipGate } from "./gate.ts";
@@ -36,6 +38,7 @@ export interface ShipPrograms {
   readonly git: string;
   readonly tmux: string;
   readonly timeout: string;
+  readonly ln: string;
 }
 
 /** The name of the file by which an agent in a workspace finds its ship. */
@@ -58,7 +61,9 @@ export async function startShip(
   let port = config.port;
   const parts = assemble({ ...config, gridDirectory }, programs, log, () => port);
   stack.use(parts.mcp);
+  stack.use(parts.armory);
   await parts.workspaces.start();
+  await parts.armory.start();
   const listener = await listen({
     hostname: config.hostname,
     port: config.port,
@@ -105,6 +110,18 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
     clock,
     log,
   });
+  const armory = new ShipArmory({
+    stateDirectory: config.stateDirectory,
+    places: config.places,
+    bridgeUrl: config.bridgeUrl,
+    shipToken: config.shipToken,
+    authenticated: config.bridgeToken !== null,
+    lane,
+    lnPath: programs.ln,
+    resolve: resolveHost,
+    clock,
+    log,
+  });
   const mcp = new McpEndpoint({
     version,
     tools: agentTools({
@@ -133,13 +150,14 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
     }),
     handlers: shipHandlers({
       workspaces,
+      armory,
       mcp: (id, request) => mcp.handle(id, request),
       resources: () => readSystemResources(clock),
       serveEvents: (socket) =>
         serveEvents(socket, { snapshot: () => workspaces.list(), hub, ship: name, clock, log }),
     }),
   });
-  return { workspaces, mcp, fetch };
+  return { workspaces, armory, mcp, fetch };
 }
 
 const mcpAccess = ({ allowedHosts, allowedOrigins }: BrowserRules) => ({

@@ -2,6 +2,7 @@
 import { bridgeApi } from "../../shared/api/bridge_api.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { makeDirectory } from "../../shared/host/machine.ts";
+import { armoryPlaces, shipWritePaths } from "../../shared/host/ship_places.ts";
 import { portIsFree } from "../../shared/host/ports.ts";
 import { Client } from "../../shared/http/client.ts";
 import type { ShipName } from "../../shared/ids.ts";
@@ -74,15 +75,18 @@ export async function startGrid(options: GridOptions): Promise<RunningGrid> {
 
 async function shipSupervisor(plan: ShipPlan, options: GridOptions): Promise<Supervisor> {
   const { daemonCommand, environment, notice } = options;
-  const gridDirectory = await makeDirectory(plan.gridDirectory);
-  const stateDir = await makeDirectory(plan.stateDir);
+  const own = {
+    gridDirectory: await makeDirectory(plan.gridDirectory),
+    stateDirectory: await makeDirectory(plan.stateDir),
+  };
   const bridgeUrl = plannedBridgeUrl(options.plan.bridge);
   const run = pathsOf(shipPrograms, options.programs);
   const scope = {
     read: run,
-    write: [gridDirectory, stateDir],
+    write: await shipWritePaths(own, placesOf({ ...environment, ...plan.environment })),
     run,
-    net: [plan.hostname, "127.0.0.1", ...(bridgeUrl === null ? [] : [new URL(bridgeUrl).host])],
+    // A bridge on whatever port is free calls itself localhost.
+    net: [plan.hostname, "127.0.0.1", bridgeUrl === null ? "localhost" : new URL(bridgeUrl).host],
   };
   return new Supervisor({
     label: `ship ${plan.name}`,
@@ -91,7 +95,11 @@ async function shipSupervisor(plan: ShipPlan, options: GridOptions): Promise<Sup
     command: (port) => ({
       ...daemonCommand(
         "ship",
-        shipFlags({ ...plan, gridDirectory, stateDir }, port, bridgeUrl),
+        shipFlags(
+          { ...plan, gridDirectory: own.gridDirectory, stateDir: own.stateDirectory },
+          port,
+          bridgeUrl,
+        ),
         scope,
       ),
       env: { ...environment, ...plan.environment },
@@ -102,6 +110,8 @@ async function shipSupervisor(plan: ShipPlan, options: GridOptions): Promise<Sup
 async function bridgeSupervisor(plan: BridgePlan, options: GridOptions): Promise<Supervisor> {
   const { daemonCommand, environment, notice } = options;
   const dataDir = await makeDirectory(plan.dataDir);
+  // Ships are pinned to this very origin, so the bridge must push under it.
+  const publicUrl = plannedBridgeUrl(plan);
   const run = pathsOf(bridgePrograms, options.programs);
   // The bridge's listener and whatever ships and forges are registered: no list can name them all.
   const scope = { read: run, write: [dataDir], run, net: "any" as const };
@@ -110,7 +120,7 @@ async function bridgeSupervisor(plan: BridgePlan, options: GridOptions): Promise
     port: plan.port,
     notice,
     command: (port) => ({
-      ...daemonCommand("bridge", bridgeFlags({ ...plan, dataDir }, port), scope),
+      ...daemonCommand("bridge", bridgeFlags({ ...plan, dataDir, publicUrl }, port), scope),
       env: environment,
     }),
   });
@@ -121,6 +131,10 @@ function plannedBridgeUrl({ publicUrl, port, hostname }: BridgePlan): string | n
   if (publicUrl !== null) return publicUrl;
   return port === 0 ? null : `http://${callableHost(hostname)}:${port}`;
 }
+
+/** As the ship will see them: the launcher passes none of the armory's flags. */
+const placesOf = ({ HOME }: Readonly<Record<string, string>>) =>
+  armoryPlaces({ home: HOME ?? null, skillsDirs: [], pluginsDirs: [], dotfileRoots: [] });
 
 const pathsOf = (names: readonly string[], programs: Readonly<Record<string, string>>) =>
   names.flatMap((name) => programs[name] ?? []);

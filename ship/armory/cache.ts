@@ -81,9 +81,10 @@ export class ArmoryCache {
       else await Deno.rename(temporary, path);
     };
     const folders = new Set<string>();
-    for (const { path } of manifest.entries) folders.add(dirname(join(root, path)));
-    await Deno.mkdir(root, { recursive: true });
-    for (const folder of folders) await makeRealFolder(folder);
+    await makeRealFolder(root, root, folders);
+    for (const { path } of manifest.entries) {
+      await makeRealFolder(root, dirname(join(root, path)), folders);
+    }
     await forEachBounded(manifest.entries, fillConcurrencyMax, async (entry) => {
       const path = join(root, entry.path);
       if (!await holds(path, entry)) {
@@ -156,10 +157,14 @@ export class ArmoryCache {
   }
 }
 
-/** Makes a folder in the cache that is reached through no link. */
-async function makeRealFolder(path: string): Promise<void> {
-  await Deno.mkdir(path, { recursive: true });
-  if (await Deno.realPath(path) !== path) throw new Error(`${path} is reached through a link`);
+/** Makes a folder below `root`, one component after the other: none of them may be a link. */
+async function makeRealFolder(root: string, path: string, made: Set<string>): Promise<void> {
+  if (made.has(path)) return;
+  if (path !== root) await makeRealFolder(root, dirname(path), made);
+  const info = await statIfPresent(path);
+  if (info === null) await Deno.mkdir(path);
+  else if (!info.isDirectory) throw new Error(`${path} is reached through a link or a file`);
+  made.add(path);
 }
 
 /** Whether a regular file with exactly this size, hash and mode (unless null) stands at `path`. */

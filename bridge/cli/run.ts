@@ -4,6 +4,7 @@ import { Client } from "../../shared/http/client.ts";
 import { limits } from "../../shared/limits.ts";
 import { type GlobalValues, parseArguments, type ValuesOf } from "./arguments.ts";
 import { type CommandName, commandTable } from "./command_table.ts";
+import { listArmoryFiles, showArmory } from "./commands/armory.ts";
 import { followEvents } from "./commands/events.ts";
 import { showCompletion, showVersion } from "./commands/meta.ts";
 import { newWorkspace } from "./commands/new.ts";
@@ -58,6 +59,8 @@ const own: Omit<Handlers, "up" | "demo"> = {
   "deactivate": deactivate,
   "switch": switchBranch,
   "rm": removeWorkspace,
+  "armory status": showArmory,
+  "armory files": listArmoryFiles,
   "events": followEvents,
   "version": showVersion,
   "completion": showCompletion,

@@ -156,6 +156,7 @@ async function demoPlan(directory: TemporaryDirectory): Promise<LaunchPlan> {
       sessionCommand: null,
       // Its own tmux server: no session of the demo appears among those of the user. The name is short
       // because the path of a UNIX socket may have 107 bytes.
+      guarded: false,
       environment: { TMUX_TMPDIR: await directory.directory(`t-${name}`), HOME: directory.path },
     });
   }
@@ -166,6 +167,8 @@ async function demoPlan(directory: TemporaryDirectory): Promise<LaunchPlan> {
       publicUrl: null,
       dataDir: await directory.directory("bridge"),
       sweepIntervalMs: limits.sweepIntervalMs,
+      // It lives for minutes, on a free loopback port, and holds nothing.
+      insecureNoAuth: true,
     },
     ships,
   };

@@ -7,7 +7,7 @@ import { type CloneProtocol, cloneProtocols } from "../../shared/git/url.ts";
 import type { WorkspaceId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseIdentifier } from "../../shared/parse.ts";
-import { createGitLanes, Git } from "../../ship/git/git.ts";
+import { createGitLanes, Git, type GitLanes } from "../../ship/git/git.ts";
 import type { WorkspaceEvent } from "../../ship/workspace/ports.ts";
 import { Workspaces } from "../../ship/workspace/workspaces.ts";
 import { MemoryAgents, MemorySessions, MemoryTokens } from "./memory_sessions.ts";
@@ -44,7 +44,7 @@ export interface Grid extends AsyncDisposable {
   readonly agents: MemoryAgents;
   readonly tokens: MemoryTokens;
   readonly events: WorkspaceEvent[];
-  readonly git: Git;
+  readonly lanes: GitLanes;
 }
 
 export interface GridOptions {
@@ -61,14 +61,12 @@ export async function makeGrid(options: GridOptions = {}): Promise<Grid> {
   await Deno.mkdir(home);
   const remote = await makeRemote(root);
   const program = await options.gitProgram?.(root) ?? gitPath;
-  const git = new Git({
-    lanes: createGitLanes({
-      programs: { git: program },
-      timeoutPath,
-      environment: { PATH: "/usr/bin:/bin", HOME: home },
-    }),
-    protocols: options.protocols ?? cloneProtocols,
+  const lanes = createGitLanes({
+    programs: { git: program },
+    timeoutPath,
+    environment: { PATH: "/usr/bin:/bin", HOME: home },
   });
+  const git = new Git({ lanes, protocols: options.protocols ?? cloneProtocols });
   const hub = new EventHub<WorkspaceEvent>();
   const events: WorkspaceEvent[] = [];
   const subscription = hub.subscribe((event) => events.push(event));
@@ -96,7 +94,7 @@ export async function makeGrid(options: GridOptions = {}): Promise<Grid> {
     agents,
     tokens,
     events,
-    git,
+    lanes,
     async [Symbol.asyncDispose]() {
       subscription[Symbol.dispose]();
       await Deno.remove(root, { recursive: true });

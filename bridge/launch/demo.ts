@@ -113,7 +113,16 @@ export function demoCommand(options: DemoOptions): LaunchHandlers["demo"] {
     const stop = context.io.stop;
     try {
       const grid = stack.use(
-        await startGrid({ plan, programs, notice, daemonCommand, environment, stop }),
+        await startGrid({
+          plan,
+          programs,
+          notice,
+          daemonCommand,
+          environment,
+          stop,
+          adminVariables: {},
+          session: null,
+        }),
       );
       const tour = new Tour(grid, plan, { context, run: options.run });
       await tour.build(source);

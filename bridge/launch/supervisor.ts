@@ -27,9 +27,9 @@ const heldMax = 100;
 /** After living this long a daemon counts as healthy: its next death waits the least again. */
 const healthyMs = 30_000;
 
-/** A daemon that never listened; `exitCode` says why where the daemon has codes for it. */
+/** A daemon that never listened; `daemonExitCode` says why where the daemon has codes for it. */
 export class StartFailure extends CliFailure {
-  constructor(message: string, readonly exitCode: number | null) {
+  constructor(message: string, readonly daemonExitCode: number | null) {
     super(message);
   }
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CommandLane } from "../../shared/host/command.ts";
 import { findProgram } from "../../shared/host/files.ts";
+import type { WorkspaceId } from "../../shared/ids.ts";
 import { TmuxSessions } from "../../ship/tmux/tmux.ts";
 import { workspaceId } from "../support/ids_support.ts";
 
@@ -49,6 +50,20 @@ class Stage implements AsyncDisposable {
     const options = { timeoutMs: waitMs, ...stdin === undefined ? {} : { stdin } };
     const result = await this.lane.run("tmux", all, options);
     return { ...result, text: new TextDecoder().decode(result.stdout).trim() };
+  }
+
+  /** One command by a client attached to the workspace's session, as a user's is, and what it printed. */
+  async attached(id: WorkspaceId, command: readonly string[]): Promise<string> {
+    const target = `=${await this.sessions().nameOf(id)}:`;
+    // Control mode needs no terminal, but leaves at the end of its input, now and then before the list.
+    const last = ["display-message", "-p", "all done"];
+    const list = ["-C", "attach", "-t", target, ";", ...command, ";", ...last];
+    let text = "";
+    await eventually("the list has run", async () => {
+      text = (await this.raw(list, "")).text;
+      return /^all done$/m.test(text);
+    });
+    return text;
   }
 
   async make(name: string): Promise<string> {
@@ -130,11 +145,9 @@ Deno.test("a second window stands in the workspace and has its variables", async
   const id = workspaceId("r", "two");
   const directory = await stage.make("#(touch PWNED) two");
   await sessions.start(id, directory, { GRID_MCP_TOKEN: "second" });
-  // An attached client, as a user's is: control mode needs no terminal.
-  const target = `=${await sessions.nameOf(id)}:`;
-  const asked = 'new-window -d -P -F "pid=#{pane_pid}"\n';
-  const { text } = await stage.raw(["-C", "attach", "-t", target], asked);
+  const text = await stage.attached(id, ["new-window", "-d", "-P", "-F", "pid=#{pane_pid}"]);
   const pid = /^pid=(\d+)$/m.exec(text)?.[1] ?? "";
+  await eventually("the window's shell runs", async () => (await procText(pid, "comm")) === "sh\n");
   const environment = (await procText(pid, "environ")).split("\0");
   assert(environment.includes("GRID_MCP_TOKEN=second"), text);
   assert.equal(await Deno.readLink(`/proc/${pid}/cwd`), directory);
@@ -166,9 +179,8 @@ Deno.test("a token is in its own session and nowhere else", async () => {
   const otherTarget = `=${await sessions.nameOf(other)}`;
   assert(!(await stage.raw(["show-environment", "-t", otherTarget])).text.includes(token));
   // tmux keeps a log of commands, `-e` values with it, unless told not to.
-  const messages = await stage.raw(["-C", "attach", "-t", otherTarget], "show-messages\n");
-  assert.match(messages.text, /%begin/);
-  assert(!messages.text.includes(token));
+  const messages = await stage.attached(other, ["show-messages"]);
+  assert(!messages.includes(token), messages);
 });
 
 Deno.test("targets are exact: stopping one leaves what its name is a prefix of", async () => {

@@ -1,7 +1,7 @@
 /** Where the tokens of ships are kept. */
 import type { ShipName } from "../../shared/ids.ts";
 
-/** Both tokens of a ship, or neither (`null`). */
+/** The token pair of a ship. */
 export interface ShipTokens {
   /** Presented to the ship with every call. */
   readonly bridgeToken: string;
@@ -13,7 +13,7 @@ export interface ShipCredentials {
   /** The token that `ship` expects of this bridge, or null when it expects none. */
   bridgeToken(ship: ShipName): Promise<string | null>;
   /** Replaces what is kept of `ship`. */
-  save(ship: ShipName, tokens: ShipTokens | null): Promise<void>;
+  save(ship: ShipName, tokens: ShipTokens): Promise<void>;
   remove(ship: ShipName): Promise<void>;
 }
 
@@ -24,9 +24,8 @@ export class MemoryShipCredentials implements ShipCredentials {
   bridgeToken(ship: ShipName): Promise<string | null> {
     return Promise.resolve(this.#tokens.get(ship)?.bridgeToken ?? null);
   }
-  save(ship: ShipName, tokens: ShipTokens | null): Promise<void> {
-    if (tokens === null) this.#tokens.delete(ship);
-    else this.#tokens.set(ship, tokens);
+  save(ship: ShipName, tokens: ShipTokens): Promise<void> {
+    this.#tokens.set(ship, tokens);
     return Promise.resolve();
   }
   remove(ship: ShipName): Promise<void> {

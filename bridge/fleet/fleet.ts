@@ -175,7 +175,9 @@ export class Fleet implements AsyncDisposable {
     if (this.#roster.has(name)) throw fail("shipAlreadyRegistered", { name });
     const keys = this.ownership.heldElsewhere(name, workspaces);
     if (keys.length > 0) throw fail("shipWorkspacesHostedElsewhere", { name, keys });
-    await credentials.save(name, tokens);
+    // A pair that an earlier ship of this name left behind must not be presented to this one.
+    if (tokens === null) await credentials.remove(name);
+    else await credentials.save(name, tokens);
     try {
       await this.#roster.add({ name, url });
     } catch (thrown) {

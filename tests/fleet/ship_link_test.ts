@@ -48,7 +48,7 @@ Deno.test("link: attempts wait their turn on the clock, and a stopped link makes
   await settle();
   assert.equal(attempts, 1);
   for (const waitMs of [500, 1000, 2000]) {
-    const before = attempts;
+    const before: number = attempts;
     clock.advance(waitMs - 1);
     await settle();
     assert.equal(attempts, before, `no attempt before ${waitMs} ms`);

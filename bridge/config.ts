@@ -1,7 +1,7 @@
 /** What the bridge is told by flags and environment. The only file of the bridge that reads either. */
 
 import { directoryFlag, logFormatFlag, readFlags, urlFlag } from "../shared/host/flags.ts";
-import { childEnvironment, env, programArguments } from "../shared/host/lifecycle.ts";
+import { childEnvironment, env } from "../shared/host/lifecycle.ts";
 import { limits } from "../shared/limits.ts";
 import type { LogFormat } from "../shared/log.ts";
 
@@ -35,8 +35,8 @@ export const bridgeFlags = {
 } as const;
 
 /** Reads flags and twins. Throws `UsageError`. */
-export function readBridgeConfig(): BridgeConfig {
-  const flags = readFlags(bridgeFlags, programArguments(), env);
+export function readBridgeConfig(args: readonly string[]): BridgeConfig {
+  const flags = readFlags(bridgeFlags, args, env);
   return {
     hostname: flags.text("hostname") ?? "127.0.0.1",
     port: flags.integer("port", 0, 65_535) ?? limits.bridgePort,

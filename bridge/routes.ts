@@ -2,6 +2,8 @@
 import type { BridgeApi } from "../shared/api/bridge_api.ts";
 import { eventStreamResponse, wantsEventStream } from "../shared/http/event_stream.ts";
 import type { Call, Handlers } from "../shared/http/router.ts";
+import type { Socket } from "../shared/http/socket.ts";
+import { rawQuery } from "../shared/http/target.ts";
 import type { RepoName, WorkspaceId, WorkspaceName } from "../shared/ids.ts";
 import { limits } from "../shared/limits.ts";
 import { ok } from "../shared/schema/common.ts";
@@ -13,7 +15,7 @@ import type { Creator } from "./routing/create.ts";
 import type { Forward } from "./routing/forward.ts";
 import type { Merged } from "./routing/merged.ts";
 
-export interface FleetRouteDeps {
+export interface FleetRouteDeps<Principal> {
   readonly fleet: Fleet;
   readonly repos: Repos;
   readonly branches: Branches;
@@ -21,6 +23,8 @@ export interface FleetRouteDeps {
   readonly merged: Merged;
   readonly creator: Creator;
   readonly events: BridgeEvents;
+  /** Sees every socket that opens, and closes it when whoever opened it may no longer. */
+  readonly watch: (principal: Principal, socket: Socket) => void;
 }
 
 /** The routes of the table that are answered here. */
@@ -46,7 +50,7 @@ export type FleetRoute =
 
 /** Handlers that ask nothing of who calls: the gate has let them through. */
 export function bridgeHandlers<Principal>(
-  deps: FleetRouteDeps,
+  deps: FleetRouteDeps<Principal>,
 ): Pick<Handlers<BridgeApi, Principal>, FleetRoute> {
   const { fleet, repos, branches, forward, merged, events } = deps;
   return {
@@ -69,9 +73,12 @@ export function bridgeHandlers<Principal>(
       forward.switchBranch(idOf(params), body.branch).then(() => ok),
     activateWorkspace: ({ params }) => forward.activate(idOf(params)).then(() => ok),
     deactivateWorkspace: ({ params }) => forward.deactivate(idOf(params)).then(() => ok),
-    events: ({ connection, request }) =>
+    events: ({ connection, request, principal }) =>
       connection.upgrade(request, {
-        onSocket: (socket) => events.attach(socket),
+        onSocket: (socket) => {
+          deps.watch(principal, socket);
+          events.attach(socket);
+        },
         compress: true,
         payloadBytesMax: limits.requestBodyBytesMax,
         heartbeatMs: limits.heartbeatMs,
@@ -83,12 +90,6 @@ const idOf = (params: { readonly repo: RepoName; readonly name: WorkspaceName })
   repoName: params.repo,
   name: params.name,
 });
-
-/** The query string as sent, without its mark. */
-function rawQuery(target: string): string {
-  const mark = target.indexOf("?");
-  return mark === -1 ? "" : target.slice(mark + 1);
-}
 
 /** `true` and `false` filter; any other value is no filter. */
 function activeFilter(text: string | undefined): boolean | null {

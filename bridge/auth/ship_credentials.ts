@@ -1,25 +1,13 @@
-/** The token pair of each ship: what the bridge presents to it, and what it presents to the bridge. */
+/**
+ * The token pair of each ship: the bridgeToken as it is, because the bridge presents it on every call, the
+ * shipToken as sha256.
+ */
 import { z } from "zod";
 import { fail } from "../../shared/errors.ts";
 import type { ShipName } from "../../shared/ids.ts";
+import type { ShipCredentials, ShipTokens } from "../fleet/credentials.ts";
 import { equalHashes, newSecret, secretHash } from "./secrets.ts";
 import type { AuthStore } from "./store.ts";
-
-export interface ShipTokenPair {
-  /** The bridge presents it to the ship: stored as it is, because every call needs it. */
-  readonly bridgeToken: string;
-  /** The ship presents it to the bridge: stored as sha256. */
-  readonly shipToken: string;
-}
-
-/** What the fleet needs of ship credentials. */
-export interface ShipCredentials {
-  /** The token to present to `ship`; null: it was registered without. */
-  bridgeToken(ship: ShipName): Promise<string | null>;
-  /** Binds a pair to a ship's name, in place of an earlier one. */
-  save(ship: ShipName, pair: ShipTokenPair): Promise<void>;
-  remove(ship: ShipName): Promise<void>;
-}
 
 const recordSchema = z.object({ bridgeToken: z.string(), shipTokenHash: z.string() });
 type CredentialRecord = z.infer<typeof recordSchema>;
@@ -38,7 +26,9 @@ export class ShipCredentialStore implements ShipCredentials {
     return entry.versionstamp === null ? null : recordSchema.parse(entry.value).bridgeToken;
   }
 
-  async save(ship: ShipName, { bridgeToken, shipToken }: ShipTokenPair): Promise<void> {
+  async save(ship: ShipName, tokens: ShipTokens | null): Promise<void> {
+    if (tokens === null) return await this.remove(ship);
+    const { bridgeToken, shipToken } = tokens;
     await this.#replace(ship, { bridgeToken, shipTokenHash: await secretHash(shipToken) });
   }
 
@@ -47,7 +37,7 @@ export class ShipCredentialStore implements ShipCredentials {
   }
 
   /** The pair of a ship that the launcher starts: its bridgeToken again, and always a new shipToken. */
-  async provision(ship: ShipName): Promise<ShipTokenPair> {
+  async provision(ship: ShipName): Promise<ShipTokens> {
     const pair = {
       bridgeToken: await this.bridgeToken(ship) ?? newSecret(),
       shipToken: newSecret(),

@@ -2,6 +2,7 @@
  * The entry of `grid`: reads the process once, puts the parts together, and ends with the exit code. The
  * only file of the command line that knows the launcher.
  */
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { askLine, consoleFacts, writeError, writeOutput } from "../../shared/host/console.ts";
 import {
@@ -49,8 +50,8 @@ function daemonCommand(): DaemonCommand {
     : sourceCommand(path, { ship: entry("ship/main.ts"), bridge: entry("bridge/main.ts") });
 }
 
-/** What daemons get beyond what children of theirs may have: where modules are, the shell, the forge. */
-const daemonNames = ["DENO_DIR", "SHELL", "GRID_GITHUB_TOKEN", "GRID_GITHUB_API_URL"];
+/** What daemons get beyond what children of theirs may have: the shell, the forge. */
+const daemonNames = ["SHELL", "GRID_GITHUB_TOKEN", "GRID_GITHUB_API_URL"];
 
 function launchOptions(): LaunchOptions {
   // What a dying program says of itself is shown as text, and needs no colours of its own.
@@ -59,6 +60,7 @@ function launchOptions(): LaunchOptions {
     const value = env(name);
     if (value !== undefined) environment[name] = value;
   }
+  environment["DENO_DIR"] = moduleCache();
   return {
     host: {
       home: env("HOME") ?? "/",
@@ -71,6 +73,12 @@ function launchOptions(): LaunchOptions {
     environment,
     daemonCommand: daemonCommand(),
   };
+}
+
+/** Where Deno keeps modules (its documented default on Linux): a daemon with another HOME must find it too. */
+function moduleCache(): string {
+  const cache = env("XDG_CACHE_HOME") ?? join(env("HOME") ?? "/", ".cache");
+  return env("DENO_DIR") ?? join(cache, "deno");
 }
 
 /** Runs the command line of this process to its exit code. */

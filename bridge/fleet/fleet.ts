@@ -175,9 +175,7 @@ export class Fleet implements AsyncDisposable {
     if (this.#roster.has(name)) throw fail("shipAlreadyRegistered", { name });
     const keys = this.ownership.heldElsewhere(name, workspaces);
     if (keys.length > 0) throw fail("shipWorkspacesHostedElsewhere", { name, keys });
-    // A pair that an earlier ship of this name left behind must not be presented to this one.
-    if (tokens === null) await credentials.remove(name);
-    else await credentials.save(name, tokens);
+    await credentials.save(name, tokens);
     try {
       await this.#roster.add({ name, url });
     } catch (thrown) {

@@ -4,26 +4,12 @@
  * Why it is built like this: docs/decisions/0002-one-listener.md.
  */
 import { isValidHost, rawTargetOf } from "../http/raw_target.ts";
+import type { Connection } from "../http/connection.ts";
 import type { Socket } from "../http/socket.ts";
 import { Relay, type RelayedClient } from "./relay.ts";
 import type { Exchange } from "./relayed_connection.ts";
 import { type RelayLimits, relayLimits } from "./relay_limits.ts";
-import { type PreparedUpgrade, prepareUpgrade, type UpgradeOptions } from "./upgrade.ts";
-
-/** What a handler may know and do about the connection its request came on. */
-export interface Connection {
-  /** The client's own address; `X-Forwarded-For` and its kin are never looked at. */
-  readonly remoteAddress: string;
-  /** Path and query exactly as sent; `new URL(request.url)` has already rewritten them. */
-  readonly rawTarget: string;
-  /**
-   * Accepts a WebSocket. Return the response as it is: the connection becomes a socket once the
-   * handler has returned without throwing, and `onSocket` is then called, in which handlers should
-   * be attached at once. It is never called when the client has gone by then. A request that is no
-   * valid upgrade gets a 400, or 426 with the version spoken here.
-   */
-  upgrade(request: Request, options: UpgradeOptions): Response;
-}
+import { type PreparedUpgrade, prepareUpgrade } from "./upgrade.ts";
 
 /** Answers a request. What it throws becomes a 500, as a last resort. */
 export type Fetch = (request: Request, connection: Connection) => Response | Promise<Response>;

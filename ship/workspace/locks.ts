@@ -13,7 +13,6 @@ interface Holder {
 }
 
 const waitersMax = 32;
-const exclusive: ReadonlySet<Doing> = new Set(["create", "delete"]);
 
 export class WorkspaceLocks {
   readonly #holders = new Map<WorkspaceKey, Holder[]>();
@@ -26,7 +25,7 @@ export class WorkspaceLocks {
   async acquire(id: WorkspaceId, doing: Doing): Promise<Disposable> {
     const key = workspaceKey(id);
     const holders = this.#holders.get(key) ?? [];
-    const conflict = holders.find((holder) => exclusive.has(holder.doing));
+    const conflict = holders.find((holder) => refuses(holder.doing, doing));
     if (conflict !== undefined) throw fail("workspaceBusy", { ...id, doing: conflict.doing });
     if (holders.length >= waitersMax) throw fail("tooBusy", { what: "changes of one workspace" });
     const before = holders.at(-1)?.done;
@@ -44,4 +43,9 @@ export class WorkspaceLocks {
       },
     };
   }
+}
+
+/** A create may follow a delete; nothing else waits for a workspace that comes or goes. */
+function refuses(holder: Doing, doing: Doing): boolean {
+  return holder === "create" || (holder === "delete" && doing !== "create");
 }

@@ -114,14 +114,14 @@ async function* output(
     for await (const chunk of running.stdout) yield chunk;
     whole = true;
   } finally {
+    // The reader left early: git must end, and its permit be free, before anything else starts.
     if (!whole) running.stop();
-    const { ending, code, stderr } = await running.done;
-    if (whole) {
-      options.signal?.throwIfAborted();
-      if (ending === "timeout") throw fail("badRange", { reason: "git took too long" });
-      if (code !== 0) throw fail("badRange", { reason: reasonOf(stderr) });
-    }
+    await running.done;
   }
+  const { ending, code, stderr } = await running.done;
+  options.signal?.throwIfAborted();
+  if (ending === "timeout") throw fail("badRange", { reason: "git took too long" });
+  if (code !== 0) throw fail("badRange", { reason: reasonOf(stderr) });
 }
 
 /** `pieces` up to the bound, then one line that says what is missing; a late failure is told likewise. */

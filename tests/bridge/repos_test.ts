@@ -111,12 +111,13 @@ Deno.test("[branchListFailed] branches: git's own words, without the URL's crede
 Deno.test("branches: a client that goes away ends the listing", async () => {
   await using rig = await FleetRig.start();
   const asked = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<Response>();
   const forge = await listen({
     hostname: "127.0.0.1",
     port: 0,
     fetch: () => {
       asked.resolve();
-      return new Promise<Response>(() => {});
+      return over.promise;
     },
     limits: { shutdownGraceMs: 100, shutdownMs: 1000 },
   });
@@ -126,5 +127,6 @@ Deno.test("branches: a client that goes away ends the listing", async () => {
   await asked.promise;
   gone.abort();
   assert.equal((await answer).status, 499);
+  over.resolve(new Response(null));
   await forge.shutdown();
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type BridgeApi, bridgeApi } from "../../shared/api/bridge_api.ts";
 import { BridgeEvents } from "../../bridge/events.ts";
 import { Branches } from "../../bridge/fleet/branches.ts";
-import { MemoryShipCredentials } from "../../bridge/fleet/credentials.ts";
+import { MemoryShipCredentials } from "./memory_credentials.ts";
 import { Fleet, type FleetOptions } from "../../bridge/fleet/fleet.ts";
 import { Repos } from "../../bridge/fleet/repos.ts";
 import { Creator } from "../../bridge/routing/create.ts";
@@ -121,6 +121,7 @@ export class FleetRig implements AsyncDisposable {
       merged,
       creator: new Creator(fleet, repos, ephemeral),
       events: this.events,
+      watch: () => {},
     });
     const table = Object.fromEntries(fleetRoutes.map((name) => [name, bridgeApi[name]]));
     this.fetch = router({

@@ -67,6 +67,7 @@ export class ShipDouble implements AsyncDisposable {
   greets = true;
   #listener!: Listener;
   #gate!: Gate;
+  readonly #over = Promise.withResolvers<Response>();
 
   private constructor(name: string, keys: readonly string[]) {
     this.name = parseIdentifier("ship", name);
@@ -103,6 +104,11 @@ export class ShipDouble implements AsyncDisposable {
     return `http://127.0.0.1:${this.#gate.port}`;
   }
 
+  /** An answer that does not come while the ship lives. */
+  hang(): Promise<Response> {
+    return this.#over.promise;
+  }
+
   /** From now on not a byte passes, though every connection stays open. */
   freeze(): void {
     this.#gate.frozen = true;
@@ -127,6 +133,7 @@ export class ShipDouble implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#gate[Symbol.dispose]();
+    this.#over.resolve(new Response(null));
     await this.#listener.shutdown();
   }
 

@@ -12,7 +12,7 @@ import { writeAtomically } from "../shared/host/files.ts";
 import { listen } from "../shared/host/listen.ts";
 import { lockDirectory } from "../shared/host/lock.ts";
 import type { RunningDaemon } from "../shared/host/run_daemon.ts";
-import { type BrowserRules, browserRules } from "../shared/http/browser_guard.ts";
+import { browserRules } from "../shared/http/browser_guard.ts";
 import { router } from "../shared/http/router.ts";
 import type { WorkspaceId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
@@ -25,7 +25,7 @@ import type { ShipConfig } from "./config.ts";
 import { serveEvents } from "./events.ts";
 import { shipGate } from "./gate.ts";
 import { createGitLanes, Git } from "./git/git.ts";
-import { readSystemResources } from "./resources.ts";
+import { systemResources } from "./resources.ts";
 import { shipHandlers } from "./routes.ts";
 import { TmuxSessions } from "./tmux/tmux.ts";
 import type { WorkspaceEvent } from "./workspace/ports.ts";
@@ -113,7 +113,7 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
       statusChanged: (id) => workspaces.announceAgent(id),
       log,
     }),
-    access: () => mcpAccess(rules()),
+    rules: () => rules(),
     log,
   });
   const rules = () =>
@@ -134,18 +134,13 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
     handlers: shipHandlers({
       workspaces,
       mcp: (id, request) => mcp.handle(id, request),
-      resources: () => readSystemResources(clock),
+      resources: () => systemResources(clock),
       serveEvents: (socket) =>
         serveEvents(socket, { snapshot: () => workspaces.list(), hub, ship: name, clock, log }),
     }),
   });
   return { workspaces, mcp, fetch };
 }
-
-const mcpAccess = ({ allowedHosts, allowedOrigins }: BrowserRules) => ({
-  hosts: allowedHosts === null ? null : [...allowedHosts],
-  origins: [...allowedOrigins],
-});
 
 /** Sessions run on the ship's own host, so loopback reaches it whatever it listens on. */
 function mcpUrl(hostname: string, port: number, { repoName, name }: WorkspaceId): string {

@@ -161,7 +161,7 @@ export class Workspaces {
     await this.#activity.look();
     using _lock = await this.#locks.acquire(id, "activate");
     const place = await this.#requireTransition(id, "activate");
-    const token = await this.options.tokens.mint(id);
+    const token = this.options.tokens.mint(id);
     try {
       await this.options.sessions.start(id, place.directory, {
         GRID_REPO: id.repoName,

@@ -102,7 +102,8 @@ export async function makeGrid(options: GridOptions = {}): Promise<Grid> {
   };
 }
 
-async function makeRemote(root: string): Promise<string> {
+/** A bare repository below `root`: branches main, feat/x and other, the tag v1 off every branch. */
+export async function makeRemote(root: string): Promise<string> {
   const work = join(root, "seed");
   const bare = join(root, "remote.git");
   await Deno.mkdir(work);

@@ -28,6 +28,7 @@ import { createGitLanes, Git } from "./git/git.ts";
 import { systemResources } from "./resources.ts";
 import { shipHandlers } from "./routes.ts";
 import { TmuxSessions } from "./tmux/tmux.ts";
+import { moverPrograms } from "./workspace/anchored_move.ts";
 import type { WorkspaceEvent } from "./workspace/ports.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
@@ -41,6 +42,8 @@ export interface ShipPrograms {
 /** The name of the file by which an agent in a workspace finds its ship. */
 export const atlasFileName = "atlas.json";
 
+const moveConcurrencyMax = 4;
+const moveQueueMax = 256;
 const tmuxConcurrencyMax = 4;
 const tmuxQueueMax = 256;
 
@@ -87,6 +90,12 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
     git: new Git({
       lanes: createGitLanes({ ...lane, programs: { git: programs.git } }),
       protocols: config.cloneProtocols as readonly CloneProtocol[],
+    }),
+    moveLane: new CommandLane({
+      ...lane,
+      programs: moverPrograms,
+      concurrencyMax: moveConcurrencyMax,
+      queueMax: moveQueueMax,
     }),
     sessions: new TmuxSessions({
       lane: new CommandLane({

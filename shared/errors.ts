@@ -41,6 +41,25 @@ export const failures = {
   tooBusy: row<{ what: string }>(503, (d) => `too many ${d.what} at once: try again shortly`),
   internal: row<{ message: string }>(500, (d) => d.message),
 
+  // bridge: authentication
+  adminRequired: fixed(403, "this endpoint requires an admin"),
+  invalidLogin: fixed(401, "invalid username or password"),
+  tooManyFailedLogins: row<{ retryAfterSeconds: number }>(
+    429,
+    (d) => `too many failed logins: try again in ${d.retryAfterSeconds} s`,
+  ),
+  invalidUsername: fixed(400, "invalid username"),
+  // Not a 401: clients throw their session away on those, and this one is good.
+  wrongCurrentPassword: fixed(403, "current password is wrong"),
+  userNotFound: row<{ username: string }>(404, (d) => `user not found: ${d.username}`),
+  userExists: row<{ username: string }>(409, (d) => `user already exists: ${d.username}`),
+  emailInUse: fixed(409, "email already in use"),
+  lastAdmin: fixed(409, "the last admin cannot be removed"),
+  userChangedMeanwhile: row<{ username: string }>(
+    409,
+    (d) => `user ${d.username} was changed by somebody else meanwhile: look again`,
+  ),
+
   // ship
   escapesGridDirectory: row<Of>(400, (d) => `path escapes the grid directory: ${workspace(d)}`),
   invalidCreateRequest: row<{ why: string }>(400, () => "invalid workspace create request"),
@@ -157,14 +176,17 @@ type DetailOf<Code extends FailureCode> = (typeof failures)[Code] extends Row<in
 /** One failure of the table, or one passed on from a ship. `reason` is an optional second field. */
 export class Failure extends Error {
   override readonly name = "Failure";
+  /** When the caller may come again (RFC 9110, `Retry-After`), whole seconds. */
+  readonly retryAfterSeconds: number | undefined;
   constructor(
     readonly code: FailureCode | "relayed",
     readonly status: number,
     message: string,
     readonly reason?: string,
-    options?: ErrorOptions,
+    options?: ErrorOptions & { readonly retryAfterSeconds?: number },
   ) {
     super(message, options);
+    this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 }
 
@@ -177,12 +199,17 @@ export function fail<Code extends FailureCode>(
   const { status, message } = failures[code] as Row<unknown>;
   return new Failure(code, status, message(detail[0]), detail[1]?.reason, {
     cause: detail[1]?.cause,
+    retryAfterSeconds: detail[1]?.retryAfterSeconds,
   });
 }
 
-/** What may accompany a failure: the rule broken (sent to the caller) and its cause (logged only). */
+/**
+ * What may accompany a failure: the rule broken (sent to the caller), when to come again (the
+ * `Retry-After` header), and its cause (logged only).
+ */
 export interface FailureExtra {
   readonly reason?: string;
+  readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 

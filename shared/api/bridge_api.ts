@@ -1,5 +1,16 @@
 /** The routes of the bridge (interface, "Bridge routes"). */
 import { z } from "zod";
+import {
+  createUserSchema,
+  loginReplySchema,
+  loginSchema,
+  meSchema,
+  setEmailSchema,
+  setPasswordSchema,
+  setRoleSchema,
+  userSchema,
+  wsTicketSchema,
+} from "../schema/auth.ts";
 import { okSchema } from "../schema/common.ts";
 import { bridgeEventSchema } from "../schema/event.ts";
 import { activeQuerySchema, diffQuerySchema } from "../schema/query.ts";
@@ -19,6 +30,7 @@ import {
 import { endpoints, json } from "./endpoint.ts";
 
 const workspace = { repo: "repo", name: "workspace" } as const;
+const user = { username: "text" } as const;
 const ok = json(200, okSchema);
 
 export const bridgeApi = endpoints({
@@ -28,6 +40,85 @@ export const bridgeApi = endpoints({
     audience: "none",
     summary: "Whether this bridge asks for a credential",
     reply: json(200, z.object({ authRequired: z.boolean() })),
+  },
+  login: {
+    method: "POST",
+    path: "/auth/login",
+    audience: "none",
+    summary: "Exchange a username and password for a session token",
+    body: loginSchema,
+    reply: json(200, loginReplySchema),
+  },
+  logout: {
+    method: "POST",
+    path: "/auth/logout",
+    audience: "none",
+    summary: "Revoke the session that the request carries, if any",
+    reply: ok,
+  },
+  wsTicket: {
+    method: "POST",
+    path: "/auth/ws-ticket",
+    audience: "user",
+    summary: "A ticket that opens one WebSocket within 30 seconds",
+    reply: json(200, wsTicketSchema),
+  },
+  me: {
+    method: "GET",
+    path: "/auth/me",
+    audience: "user",
+    summary: "The user who asks",
+    reply: json(200, meSchema),
+  },
+  listUsers: {
+    method: "GET",
+    path: "/users",
+    audience: "admin",
+    summary: "Every user",
+    reply: json(200, z.array(userSchema)),
+  },
+  createUser: {
+    method: "POST",
+    path: "/users",
+    audience: "admin",
+    summary: "Add a user",
+    body: createUserSchema,
+    reply: json(201, userSchema),
+  },
+  deleteUser: {
+    method: "DELETE",
+    path: "/users/:username",
+    audience: "admin",
+    summary: "Delete a user; their sessions end and their sockets close",
+    params: user,
+    reply: ok,
+  },
+  setUserRole: {
+    method: "PUT",
+    path: "/users/:username/role",
+    audience: "admin",
+    summary: "Make a user a member or an admin",
+    params: user,
+    body: setRoleSchema,
+    reply: json(200, userSchema),
+  },
+  setUserEmail: {
+    method: "PUT",
+    path: "/users/:username/email",
+    audience: "self",
+    summary: "Change a user's email",
+    params: user,
+    body: setEmailSchema,
+    reply: json(200, userSchema),
+  },
+  setUserPassword: {
+    method: "PUT",
+    path: "/users/:username/password",
+    audience: "self",
+    summary: "Change a user's password; all their sessions end",
+    params: user,
+    body: setPasswordSchema,
+    reply: json(200, userSchema),
   },
   listShips: {
     method: "GET",

@@ -14,6 +14,7 @@ export type ParameterKind = IdentifierKind | "number" | "text";
  * Who may call a route.
  * - `none`: anybody, without a credential (bridge)
  * - `user`, `admin`: a user session, an admin's (bridge)
+ * - `self`: the user that the path's `username` names, or an admin (bridge)
  * - `armory`: a user or a ship (bridge)
  * - `repos`: a user or a ship's agent (bridge)
  * - `ticket`: a WebSocket ticket of a user (bridge)
@@ -24,6 +25,7 @@ export type Audience =
   | "none"
   | "user"
   | "admin"
+  | "self"
   | "armory"
   | "repos"
   | "ticket"

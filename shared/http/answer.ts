@@ -32,5 +32,10 @@ export function failureResponse(thrown: unknown, log: Log, request?: Request): R
 }
 
 function failureHeaders(failure: Failure): HeadersInit {
-  return failure.status === 401 ? { "www-authenticate": "Bearer" } : {};
+  const headers = new Headers();
+  if (failure.status === 401) headers.set("www-authenticate", "Bearer");
+  if (failure.retryAfterSeconds !== undefined) {
+    headers.set("retry-after", String(failure.retryAfterSeconds));
+  }
+  return headers;
 }

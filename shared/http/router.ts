@@ -92,7 +92,7 @@ async function answer<Table extends EndpointTable, Principal>(
   connection: Connection,
 ): Promise<Response> {
   const principal = await gate.identify(request, connection);
-  const segments = pathSegments(request.url);
+  const segments = pathSegments(connection.rawTarget);
   const matches = routes.filter((route) => fits(route, segments));
   const method = request.method === "HEAD" ? "GET" : request.method;
   const route = best(matches.filter(({ endpoint }) => endpoint.method === method));
@@ -105,7 +105,7 @@ async function answer<Table extends EndpointTable, Principal>(
   const params = readParams(route, segments);
   gate.authorize(principal, endpoint, params);
   if (endpoint.reply.kind === "socket" && !isUpgrade(request)) throw fail("upgradeRequired");
-  const query = endpoint.query === undefined ? {} : readQuery(endpoint.query, request.url);
+  const query = endpoint.query === undefined ? {} : readQuery(endpoint.query, connection.rawTarget);
   if (query instanceof Response) return query;
   const body = endpoint.body === undefined ? undefined : await readBody(endpoint.body, request);
   if (body instanceof Response) return body;

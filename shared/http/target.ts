@@ -3,24 +3,22 @@ import { z } from "zod";
 import { validationResponse } from "./answer.ts";
 
 /** The raw, still encoded path segments: split before anything is decoded, so that `%2F` never splits. */
-export function pathSegments(url: string): string[] {
-  return rawTarget(url).path.slice(1).split("/");
+export function pathSegments(rawTarget: string): string[] {
+  return (rawTarget.split("?", 1)[0] ?? "").slice(1).split("/");
 }
 
-/** The part of `url` after the authority, cut at `?` and `#`. */
-export function rawTarget(url: string): { readonly path: string; readonly query: string } {
-  const authority = url.indexOf("//") + 2;
-  const start = url.indexOf("/", authority);
-  const target = start === -1 ? "/" : url.slice(start).replace(/#.*$/s, "");
-  const mark = target.indexOf("?");
-  return mark === -1
-    ? { path: target, query: "" }
-    : { path: target.slice(0, mark), query: target.slice(mark + 1) };
+/** The raw query of `rawTarget`, without its question mark; empty when there is none. */
+export function rawQuery(rawTarget: string): string {
+  const mark = rawTarget.indexOf("?");
+  return mark === -1 ? "" : rawTarget.slice(mark + 1);
 }
 
 /** Reads the keys that `schema` names: array fields take every occurrence, others the first. */
-export function readQuery(schema: z.ZodObject, url: string): Record<string, unknown> | Response {
-  const given = new URLSearchParams(rawTarget(url).query);
+export function readQuery(
+  schema: z.ZodObject,
+  rawTarget: string,
+): Record<string, unknown> | Response {
+  const given = new URLSearchParams(rawQuery(rawTarget));
   const values: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(schema.shape)) {
     if (!given.has(key)) continue;

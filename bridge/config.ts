@@ -1,0 +1,59 @@
+/** What the bridge is told by flags and environment. The only file of the bridge that reads either. */
+
+import { directoryFlag, logFormatFlag, readFlags, urlFlag } from "../shared/host/flags.ts";
+import { childEnvironment, env, programArguments } from "../shared/host/lifecycle.ts";
+import { limits } from "../shared/limits.ts";
+import type { LogFormat } from "../shared/log.ts";
+
+export interface BridgeConfig {
+  readonly hostname: string;
+  readonly port: number;
+  /** As given; null: `http://localhost:<port>`, known once the port is. */
+  readonly publicUrl: string | null;
+  readonly dataDirectory: string;
+  readonly sweepIntervalMs: number;
+  readonly insecureNoAuth: boolean;
+  readonly allowedOrigins: readonly string[];
+  /** Link-local addresses are refused as ship URLs unless this is on. */
+  readonly allowLinkLocal: boolean;
+  readonly logFormat: LogFormat | null;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export const bridgeFlags = {
+  values: [
+    "port",
+    "hostname",
+    "public-url",
+    "data-dir",
+    "sweep-interval-ms",
+    "allow-origin",
+    "log-format",
+  ],
+  switches: ["insecure-no-auth", "allow-link-local"],
+  environmentPrefix: "GRID_BRIDGE_",
+} as const;
+
+/** Reads flags and twins. Throws `UsageError`. */
+export function readBridgeConfig(): BridgeConfig {
+  const flags = readFlags(bridgeFlags, programArguments(), env);
+  return {
+    hostname: flags.text("hostname") ?? "127.0.0.1",
+    port: flags.integer("port", 0, 65_535) ?? limits.bridgePort,
+    publicUrl: urlFlag(flags, "public-url")?.href.replace(/\/+$/, "") ?? null,
+    dataDirectory: directoryFlag(flags, "data-dir", {
+      xdg: env("XDG_DATA_HOME"),
+      home: env("HOME"),
+      fallback: ".local/share",
+      tail: "grid",
+    }),
+    sweepIntervalMs: flags.integer("sweep-interval-ms", 1_000, 24 * 3_600_000) ??
+      limits.sweepIntervalMs,
+    // The interface names this twin itself, so it does not follow the prefix rule.
+    insecureNoAuth: flags.on("insecure-no-auth") || env("GRID_INSECURE_NO_AUTH") === "1",
+    allowedOrigins: flags.list("allow-origin"),
+    allowLinkLocal: flags.on("allow-link-local"),
+    logFormat: logFormatFlag(flags),
+    environment: childEnvironment(),
+  };
+}

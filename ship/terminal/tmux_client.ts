@@ -27,7 +27,8 @@ export function assertAddress(address: SessionAddress): void {
   if (!holds) throw new Error(`not a session address: ${JSON.stringify(address)}`);
 }
 
-const target = (address: SessionAddress) => `=${address.sessionName}`;
+/** The session of exactly this name; the colon lets commands that want a pane take its active one. */
+const target = (address: SessionAddress) => `=${address.sessionName}:`;
 /** `-N`: never start a server that is not there. */
 const base = (address: SessionAddress) => ["-N", "-L", address.socketName];
 
@@ -42,8 +43,7 @@ export function prepareArguments(address: SessionAddress): string[] {
   const code = "#{?pane_dead_signal,#{e|+:128,#{pane_dead_signal}},#{pane_dead_status}}";
   const isLast = "#{&&:#{==:#{window_panes},1},#{==:#{session_windows},1}}";
   const onDeath = `if-shell -F "${isLast}" ` +
-    `{ run-shell -C 'detach-client -s "=#{session_name}" -E "exit ${code}"'; kill-pane } ` +
-    `{ kill-pane }`;
+    `{ run-shell -C 'detach-client -s "=#{session_name}" -E "exit ${code}"' } ; kill-pane`;
   const session = (option: string, value: string) => [
     ...["set-option", "-qo", "-t", target(address), option, value, ";"],
   ];

@@ -13,8 +13,9 @@ Deno.test("a terminal shows, types, resizes, and ends with the shell's own code"
   await client.shows("héllo-there");
   client.send({ type: "resize", cols: 60, rows: 10 });
   await client.socket.until(() => client.grid?.cols === 60 && client.grid.rows === 10);
-  client.type("clear; stty size\r");
-  await client.shows("10 60");
+  // tmux passes sizes on to its panes in its own time.
+  client.type('clear; until [ "$(stty size)" = "10 60" ]; do sleep 0.05; done; stty size\r');
+  await client.shows(/^10 60$/m);
   client.type("exit 7\r");
   assert.deepEqual(await client.closes(), { code: 1000, reason: "" });
   assert.equal(client.exitCode, 7);

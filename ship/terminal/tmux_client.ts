@@ -7,6 +7,15 @@ import type { Size } from "./screen.ts";
 /** What the outer terminal can do: everything the emulator and the frames carry. */
 const features = "256,RGB,usstyle,overline,strikethrough,cstyle,title,clipboard,focus,mouse,sync";
 
+/**
+ * An underline's colour with the empty colour space that ITU-T T.416 puts before the parts; tmux 3.3
+ * leaves it out. `::` is a colon here. The index keeps a second attach from adding it twice.
+ */
+const underlineColorOverride = [
+  "terminal-overrides[4700]",
+  "*:Setulc=\\E[58::2::::%p1%{65536}%/%d::%p1%{256}%/%{255}%&%d::%p1%{255}%&%d%;m",
+];
+
 const sessionNameForm = /^ws-[0-9a-f]{64}$/;
 const socketNameForm = /^[A-Za-z0-9_-]{1,64}$/;
 const pathForm = /^\/[A-Za-z0-9_./+-]+$/;
@@ -51,6 +60,7 @@ export function prepareArguments(address: SessionAddress): string[] {
     ...base(address),
     ...["set-option", "-s", "escape-time", "10", ";"],
     ...["set-option", "-s", "set-clipboard", "on", ";"],
+    ...["set-option", "-s", ...underlineColorOverride, ";"],
     ...["set-option", "-gw", "remain-on-exit-format", "", ";"],
     ...["set-hook", "-gw", "pane-died", onDeath, ";"],
     ...["set-option", "-gw", "remain-on-exit", "on", ";"],

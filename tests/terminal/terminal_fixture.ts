@@ -109,6 +109,8 @@ export class TmuxFixture implements AsyncDisposable {
 export class TestClient {
   readonly follower = new ScreenFollower();
   acking = true;
+  /** Says of each frame whether it never arrives. */
+  loses: () => boolean = () => false;
   exitCode: number | null = null;
   frames = 0;
   characters = 0;
@@ -117,6 +119,11 @@ export class TestClient {
     socket.onText((text) => {
       this.frames++;
       this.characters += text.length;
+      if (this.loses()) {
+        const seq = (JSON.parse(text) as { seq?: number }).seq;
+        if (seq !== undefined) this.send({ type: "ack", seq });
+        return;
+      }
       const received = this.follower.receive(text);
       if (received.kind === "exit") this.exitCode = received.code;
       else if (this.acking) { for (const frame of received.send) this.send(frame); }

@@ -23,6 +23,8 @@ export class Terminals implements AsyncDisposable {
   readonly #guards = new Map<string, Socket>();
   readonly #views = new Set<Promise<void>>();
 
+  #closing = false;
+
   constructor(private readonly options: TerminalsOptions) {}
 
   /** Terminals that somebody looks at now. */
@@ -36,6 +38,7 @@ export class Terminals implements AsyncDisposable {
    * closes.
    */
   serve(socket: Socket, sessionName: string): void {
+    if (this.#closing) return socket.close(goingAway, "");
     if (this.#guards.has(sessionName)) {
       socket.send(JSON.stringify({ type: "exit", code: 1 }));
       return socket.close(terminalClose.normal.code, terminalClose.normal.reason);
@@ -52,6 +55,7 @@ export class Terminals implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing = true;
     for (const socket of this.#guards.values()) socket.close(goingAway, "");
     await Promise.all(this.#views);
   }

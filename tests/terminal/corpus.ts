@@ -16,7 +16,9 @@ function everySgr(): string {
     ...range(100, 107),
   ];
   const single = codes.map((code) => `${csi}${code}m${code}${csi}m `).join("");
-  const underlines = range(1, 5).map((kind) => `${csi}4:${kind};58:2::${kind}:20:30mu${kind}${csi}m `)
+  const underlines = range(1, 5).map((kind) =>
+    `${csi}4:${kind};58:2::${kind}:20:30mu${kind}${csi}m `
+  )
     .join("");
   const mixed = range(0, 15).map((bits) =>
     `${csi}${bits & 1 ? "1;" : ""}${bits & 2 ? "3;" : ""}${bits & 4 ? "4;" : ""}${
@@ -36,8 +38,9 @@ function colourRamps(): string {
 
 function garbage(seed: number): string {
   const random = seeded(seed);
-  // Sequences that a terminal answers would be typed into the session; those are left out.
-  const finals = "ABCDEFGHJKLMPSTXZ@`adefghlmr";
+  // Sequences that a terminal answers would be typed into the session; those are left out. So are scroll
+  // regions: tmux 3.3a deletes lines outside of one in its grid, which no terminal does that it tells to.
+  const finals = "ABCDEFGHJKLMPSTXZ@`adefghlm";
   let out = "";
   for (let i = 0; i < 600; i++) {
     const kind = random();

@@ -42,17 +42,24 @@ const target = (address: SessionAddress) => `=${address.sessionName}:`;
 const base = (address: SessionAddress) => ["-N", "-L", address.socketName];
 
 /**
- * Arguments for tmux that prepare a session to be shown. Session options keep what somebody set.
- *
- * A shell's exit code is lost on tmux clients, which exit 0 for every ended session. So the last pane
- * of a session stays for the moment in which its clients are told to replace themselves by
- * `exit <code>`; every other dead pane goes at once, as it would without `remain-on-exit`.
+ * A session's shell command, wrapped so that the terminal learns its exit code: tmux clients exit 0 for
+ * every session that ended. When `command` ends in the last pane of its session, the clients are told to
+ * replace themselves by `exit <code>`, and then the session ends. (`remain-on-exit` with a `pane-died`
+ * hook would need no wrapper, but with utempter tmux 3.3a loses every third SIGCHLD of a pane that stays,
+ * and the session stays for ever.) `command` is a line for `sh`; a session without this wrapper works
+ * and exits 0.
  */
-export function prepareArguments(address: SessionAddress): string[] {
-  const code = "#{?pane_dead_signal,#{e|+:128,#{pane_dead_signal}},#{pane_dead_status}}";
+export function reportingCommand(command: string, tmuxPath: string): string {
   const isLast = "#{&&:#{==:#{window_panes},1},#{==:#{session_windows},1}}";
-  const onDeath = `if-shell -F "${isLast}" ` +
-    `{ run-shell -C 'detach-client -s "=#{session_name}" -E "exit ${code}"' } ; kill-pane`;
+  return `sh -c ${quoted(command)}; code=$?; ` +
+    `'${tmuxPath}' if-shell -F -t "$TMUX_PANE" '${isLast}' ` +
+    `"detach-client -s $TMUX_PANE -E 'exit $code'" 2>/dev/null; exit $code`;
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Arguments for tmux that prepare a session to be shown. Session options keep what somebody set. */
+export function prepareArguments(address: SessionAddress): string[] {
   const session = (option: string, value: string) => [
     ...["set-option", "-qo", "-t", target(address), option, value, ";"],
   ];
@@ -61,9 +68,6 @@ export function prepareArguments(address: SessionAddress): string[] {
     ...["set-option", "-s", "escape-time", "10", ";"],
     ...["set-option", "-s", "set-clipboard", "on", ";"],
     ...["set-option", "-s", ...underlineColorOverride, ";"],
-    ...["set-option", "-gw", "remain-on-exit-format", "", ";"],
-    ...["set-hook", "-gw", "pane-died", onDeath, ";"],
-    ...["set-option", "-gw", "remain-on-exit", "on", ";"],
     ...session("status", "off"),
     ...session("mouse", "on"),
     ...session("set-titles", "on"),

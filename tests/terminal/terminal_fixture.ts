@@ -6,6 +6,7 @@ import { silentLog } from "../../shared/log.ts";
 import { ScreenFollower } from "../../shared/terminal/client.ts";
 import type { Grid } from "../../shared/terminal/grid.ts";
 import type { ClientFrame } from "../../shared/terminal/protocol.ts";
+import { reportingCommand } from "../../ship/terminal/tmux_client.ts";
 import { Terminals } from "../../ship/terminal/terminals.ts";
 import { type MemorySocket, socketPair } from "../support/memory_socket.ts";
 
@@ -76,7 +77,17 @@ export class TmuxFixture implements AsyncDisposable {
 
   /** Starts a session that runs `command` (a shell line). */
   async session(name: string, command: string): Promise<void> {
-    await this.tmux("new-session", "-d", "-s", name, "-x", "80", "-y", "24", command);
+    await this.tmux(
+      "new-session",
+      "-d",
+      "-s",
+      name,
+      "-x",
+      "80",
+      "-y",
+      "24",
+      reportingCommand(command, this.paths.tmux),
+    );
   }
 
   connect(name: string): TestClient {

@@ -184,6 +184,8 @@ export class Failure extends Error {
     message: string,
     readonly reason?: string,
     options?: ErrorOptions & { readonly retryAfterSeconds?: number },
+    /** The whole body to answer with instead of `{error, reason?}`: a ship's own 422. */
+    readonly body?: unknown,
   ) {
     super(message, options);
     this.retryAfterSeconds = options?.retryAfterSeconds;
@@ -213,9 +215,20 @@ export interface FailureExtra {
   readonly cause?: unknown;
 }
 
-/** A failure that another server raised, passed on with its status and message. */
-export function relayed(status: number, message: string, reason?: string): Failure {
-  return new Failure("relayed", status, message, reason);
+/**
+ * A failure that another server raised, passed on with its status and message; with `body` when the
+ * body has a form of its own (422).
+ */
+export function relayed(status: number, message: string, reason?: string, body?: unknown): Failure {
+  return new Failure("relayed", status, message, reason, undefined, body);
+}
+
+/** The body that a failure is answered with. */
+export function failureBody(failure: Failure): unknown {
+  if (failure.body !== undefined) return failure.body;
+  return failure.reason === undefined
+    ? { error: failure.message }
+    : { error: failure.message, reason: failure.reason };
 }
 
 /** The message of anything thrown. */

@@ -9,7 +9,7 @@ import {
   urlFlag,
   UsageError,
 } from "../shared/host/flags.ts";
-import { childEnvironment, env, programArguments, takeSecret } from "../shared/host/lifecycle.ts";
+import { childEnvironment, env, takeSecret } from "../shared/host/lifecycle.ts";
 import { brokenIdentifierRule, type ShipName } from "../shared/ids.ts";
 import { limits } from "../shared/limits.ts";
 import type { LogFormat } from "../shared/log.ts";
@@ -56,8 +56,8 @@ export const shipFlags = {
 const protocols = ["https", "http", "ssh", "git", "file"] as const;
 
 /** Reads flags, twins and secrets; takes the secrets out of the environment. Throws `UsageError`. */
-export function readShipConfig(): ShipConfig {
-  const flags = readFlags(shipFlags, programArguments(), env);
+export function readShipConfig(args: readonly string[]): ShipConfig {
+  const flags = readFlags(shipFlags, args, env);
   const gridDirectory = flags.text("grid-directory");
   if (gridDirectory === undefined || gridDirectory.trim() === "") {
     throw new UsageError(

@@ -1,9 +1,7 @@
 /**
  * The one door to other programs (`Deno.Command`). Argument vectors only, a cleared environment, bounded
- * time and output, and an end that reaches the whole process group: programs run under coreutils'
- * `timeout -k`, which makes a process group of its own and passes a TERM, later a KILL, to all of it.
- * (Killing git alone leaves its `git-remote-http` alive with the pipe open. And a daemon with a scoped
- * `--allow-run` may not use `Deno.kill`; signalling its own child is allowed.)
+ * time and output, and an end that reaches the whole process group (killing git alone leaves its
+ * `git-remote-http` alive with the pipe open). Why it is done like this: docs/decisions/0003-ending-programs.md.
  */
 import { fail, type Failure } from "../errors.ts";
 import { Semaphore } from "./semaphore.ts";
@@ -103,7 +101,7 @@ export class CommandLane {
     if (permit === null) throw this.#busy(program);
     try {
       const child = this.#spawn(program, args, options);
-      return new Child(child, options, permit);
+      return new Child(child, options, permit, this.options.timeoutPath);
     } catch (thrown) {
       permit[Symbol.dispose]();
       throw thrown;
@@ -123,7 +121,12 @@ export class CommandLane {
     if (permit === null) throw this.#busy(program);
     try {
       const child = this.#spawn(program, args, { ...options, stdin: "", timeoutMs: unboundedMs });
-      const running = new Child(child, { ...options, timeoutMs: unboundedMs }, permit);
+      const running = new Child(
+        child,
+        { ...options, timeoutMs: unboundedMs },
+        permit,
+        this.options.timeoutPath,
+      );
       const { stdout, done } = running;
       return { stdin: child.stdin, stdout, done, stop: () => running.stop() };
     } catch (thrown) {
@@ -144,10 +147,12 @@ export class CommandLane {
     const path = this.options.programs[program];
     if (path === undefined) throw new Error(`program ${program} is not in this lane's table`);
     return new Deno.Command(this.options.timeoutPath, {
-      args: ["-k", seconds(graceMs), seconds(options.timeoutMs), path, ...args],
+      args: ["--foreground", "-k", seconds(graceMs), seconds(options.timeoutMs), path, ...args],
       cwd: options.cwd,
       clearEnv: true,
       env: { ...this.options.environment, ...options.env },
+      // A session, and so a process group, of its own.
+      detached: true,
       stdin: options.stdin === undefined ? "null" : "piped",
       stdout: "piped",
       stderr: "piped",
@@ -160,12 +165,14 @@ class Child implements Running {
   readonly stdout: ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly done: Promise<Omit<RunResult, "stdout">>;
   #stopped: Ending | null = null;
+  #ended: Promise<void> = Promise.resolve();
   readonly #streamsMustEnd = new AbortController();
 
   constructor(
     private readonly child: Deno.ChildProcess,
     private readonly options: RunOptions,
     permit: Disposable,
+    private readonly timeoutPath: string,
   ) {
     const abort = () => this.#stop("aborted");
     options.signal?.addEventListener("abort", abort, { once: true });
@@ -184,17 +191,40 @@ class Child implements Running {
   #stop(ending: Ending): void {
     if (this.#stopped !== null) return;
     this.#stopped = ending;
-    try {
-      this.child.kill("SIGTERM");
-    } catch {
-      // It is gone already, which is what was wanted.
-    }
+    this.#ended = this.#endGroup();
+  }
+
+  /** TERM to the whole group, and KILL when the grace period is over and it has not ended. */
+  async #endGroup(): Promise<void> {
+    await this.#signalGroup("TERM");
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const grace = new Promise<void>((resolve) => timer = setTimeout(resolve, graceMs));
+    await Promise.race([grace, this.child.status]);
+    clearTimeout(timer);
+    // Also when the leader has gone: the rest of its group may have ignored the TERM.
+    await this.#signalGroup("KILL");
+  }
+
+  /** The shell's `kill` reaches a group without the right to signal any process, which `Deno.kill` asks for. */
+  async #signalGroup(signal: "TERM" | "KILL"): Promise<void> {
+    const script = `kill -s ${signal} -- -${this.child.pid} 2>/dev/null`;
+    await new Deno.Command(this.timeoutPath, {
+      args: [seconds(graceMs), "/bin/sh", "-c", script],
+      clearEnv: true,
+      stdin: "null",
+      stdout: "null",
+      stderr: "null",
+    }).output();
   }
 
   async #finish(): Promise<Omit<RunResult, "stdout">> {
     const stderr = this.#readStderr();
     const fed = this.#feedStdin();
     const status = await this.child.status;
+    // What the leader left running in its group holds pipes and burns time: nothing outlives the call.
+    if (this.#stopped === null && status.code === 124) this.#stopped = "timeout";
+    await this.#ended;
+    if (this.#stopped === "timeout") await this.#signalGroup("KILL");
     await fed;
     // A grandchild outside the group could still hold the pipes: reading on is bounded.
     const cut = setTimeout(() => this.#streamsMustEnd.abort(), graceMs);

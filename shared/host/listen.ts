@@ -4,26 +4,12 @@
  * Why it is built like this: docs/decisions/0002-one-listener.md.
  */
 import { isValidHost, rawTargetOf } from "../http/raw_target.ts";
+import type { Connection } from "../http/connection.ts";
 import type { Socket } from "../http/socket.ts";
 import { Relay, type RelayedClient } from "./relay.ts";
 import type { Exchange } from "./relayed_connection.ts";
 import { type RelayLimits, relayLimits } from "./relay_limits.ts";
-import { type PreparedUpgrade, prepareUpgrade, type UpgradeOptions } from "./upgrade.ts";
-
-/** What a handler may know and do about the connection its request came on. */
-export interface Connection {
-  /** The client's own address; `X-Forwarded-For` and its kin are never looked at. */
-  readonly remoteAddress: string;
-  /** Path and query exactly as sent; `new URL(request.url)` has already rewritten them. */
-  readonly rawTarget: string;
-  /**
-   * Accepts a WebSocket. Return the response as it is: the connection becomes a socket once the
-   * handler has returned without throwing, and `onSocket` is then called, in which handlers should
-   * be attached at once. It is never called when the client has gone by then. A request that is no
-   * valid upgrade gets a 400, or 426 with the version spoken here.
-   */
-  upgrade(request: Request, options: UpgradeOptions): Response;
-}
+import { type PreparedUpgrade, prepareUpgrade } from "./upgrade.ts";
 
 /** Answers a request. What it throws becomes a 500, as a last resort. */
 export type Fetch = (request: Request, connection: Connection) => Response | Promise<Response>;
@@ -133,14 +119,18 @@ class Service implements Listener {
     const client = hostname === "127.0.0.1" ? this.#relay.find(port) : undefined;
     if (client === undefined) return refuse(403, "this port is private");
     const exchange = client.connection.beginExchange(request.body !== null);
-    const end = () => client.connection.endExchange(exchange);
+    const watched = watchBody(request, exchange);
+    const end = () => {
+      client.connection.endExchange(exchange);
+      watched.release();
+    };
     info.completed.then(end, end);
-    return this.#answer(request, { client, exchange });
+    return this.#answer(watched.request, { client, exchange });
   }
 
   async #answer(request: Request, { client, exchange }: Admitted): Promise<Response> {
     const response = isValidHost(request.headers.get("host")) && request.method !== "CONNECT"
-      ? await this.#serve(watchBody(request, exchange), client)
+      ? await this.#serve(request, client)
       : refuse(
         400,
         request.method === "CONNECT" ? "CONNECT is not supported" : "invalid Host header",
@@ -187,15 +177,24 @@ class Service implements Listener {
   }
 }
 
+interface WatchedRequest {
+  readonly request: Request;
+  /** Lets go of a body nobody read to its end; to be called when the exchange is over. */
+  readonly release: () => void;
+}
+
 // Tells the relay when the handler waits for the body and when the body is over.
-function watchBody(request: Request, exchange: Exchange): Request {
-  if (request.body === null) return request;
+function watchBody(request: Request, exchange: Exchange): WatchedRequest {
+  if (request.body === null) return { request, release: () => {} };
   const reader = request.body.getReader();
+  let isReleased = false;
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       exchange.bodyWaitSince = performance.now();
       try {
         const { done, value } = await reader.read();
+        // Cancelling ends a pending read as if the body were whole; it must not look like that.
+        if (isReleased) throw new Error("the request ended before its body was read");
         if (!done) return controller.enqueue(value);
         exchange.bodyOpen = false;
         controller.close();
@@ -205,7 +204,12 @@ function watchBody(request: Request, exchange: Exchange): Request {
     },
     cancel: (reason) => reader.cancel(reason),
   }, { highWaterMark: 0 });
-  return new Request(request, { body });
+  const release = () => {
+    if (!exchange.bodyOpen) return;
+    isReleased = true;
+    reader.cancel().catch(() => {});
+  };
+  return { request: new Request(request, { body }), release };
 }
 
 function refuse(status: number, error: string): Response {

@@ -1,11 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Socket as NetSocket } from "node:net";
-import {
-  type RelayLimits,
-  relayQueueBytesMax,
-  relayReadBytes,
-  relayRecentBytesMax,
-} from "./relay_limits.ts";
+import { RecentBytes } from "./recent_bytes.ts";
+import { type RelayLimits, relayQueueBytesMax, relayReadBytes } from "./relay_limits.ts";
 
 /** One request and its response, as far as deadlines care. */
 export interface Exchange {
@@ -64,8 +60,7 @@ export class RelayedConnection {
   #onReleased: (() => void) | undefined;
   #phase: Phase = { kind: "head", since: performance.now() };
   #opening: Buffer | undefined = Buffer.alloc(0);
-  #recent: Uint8Array[] = [];
-  #recentBytes = 0;
+  readonly #recent = new RecentBytes();
   #queue: Uint8Array[] = [];
   #queuedBytes = 0;
   #pumping = false;
@@ -129,10 +124,7 @@ export class RelayedConnection {
    * means that it was pipelined behind another one, or preceded by too much.
    */
   findEarlyBytes(key: string): Buffer | undefined {
-    const recent = Buffer.concat(this.#recent);
-    const at = recent.lastIndexOf(key);
-    const end = at < 0 ? -1 : recent.indexOf("\r\n\r\n", at, "latin1");
-    return end < 0 ? undefined : recent.subarray(end + 4);
+    return this.#recent.afterHeadWith(key);
   }
 
   /**
@@ -205,7 +197,7 @@ export class RelayedConnection {
 
   #release(): void {
     this.#queue = [];
-    this.#recent = [];
+    this.#recent.clear();
     this.#upstream?.close();
     this.#upstream = undefined;
     this.#onReleased?.();
@@ -220,7 +212,7 @@ export class RelayedConnection {
     if (this.#phase.kind === "serving" && !this.#phase.exchange.bodyOpen) {
       this.#phase.exchange.pipelined = true;
     }
-    this.#remember(chunk);
+    this.#recent.add(chunk);
     if (this.#serverDeaf) return; // it has answered and will end; what still comes is discarded
     this.#queue.push(chunk);
     this.#queuedBytes += chunk.length;
@@ -247,17 +239,6 @@ export class RelayedConnection {
     if (!opening.subarray(0, http2Preface.length).equals(http2Preface)) return opening;
     this.destroy();
     return undefined;
-  }
-
-  #remember(chunk: Buffer): void {
-    // Copied, for a chunk of one byte would keep the whole buffer it was read into alive.
-    const tail = chunk.subarray(Math.max(0, chunk.length - relayRecentBytesMax));
-    this.#recent.push(Uint8Array.prototype.slice.call(tail));
-    this.#recentBytes += tail.length;
-    while (this.#recentBytes > relayRecentBytesMax && this.#recent.length > 1) {
-      this.#recentBytes -= this.#recent.shift()!.length;
-    }
-    if (this.#recent.length > 256) this.#recent = [Buffer.concat(this.#recent)];
   }
 
   async #pumpClient(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { WebSocketServer } from "ws";
+import type { UpgradeOptions } from "../http/connection.ts";
 import type { Socket } from "../http/socket.ts";
 import type { TakenConnection } from "./relayed_connection.ts";
 import {
@@ -8,20 +9,6 @@ import {
   socketPayloadBytesMax,
   WsSocket,
 } from "./ws_socket.ts";
-
-/** How a handler wants its WebSocket. */
-export interface UpgradeOptions {
-  /** Receives the open socket, at most once. Attach handlers in this call. */
-  readonly onSocket: (socket: Socket) => void;
-  /** Subprotocol to select, if the client offers it; otherwise none is selected. */
-  readonly protocol?: string;
-  /** Accept permessage-deflate if the client offers it. Default false. */
-  readonly compress?: boolean;
-  /** Largest message accepted; one byte more closes with 1009. Default 1,572,992. */
-  readonly payloadBytesMax?: number;
-  /** Time between pings; one unanswered ping terminates. Default 10 s. */
-  readonly heartbeatMs?: number;
-}
 
 /** A checked upgrade request, waiting for its connection. */
 export interface PreparedUpgrade {

@@ -1,6 +1,6 @@
 /** How failures look on the wire. */
 import type { z } from "zod";
-import { Failure, messageOf } from "../errors.ts";
+import { Failure, failureBody, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 
 /** The 422 of the decisions: the body that zod gives. */
@@ -17,10 +17,8 @@ export function failureResponse(thrown: unknown, log: Log, request?: Request): R
     if (thrown.status >= 500 && thrown.cause !== undefined) {
       log.error(thrown.message, { cause: messageOf(thrown.cause) });
     }
-    const body = thrown.reason === undefined
-      ? { error: thrown.message }
-      : { error: thrown.message, reason: thrown.reason };
-    return Response.json(body, { status: thrown.status, headers: failureHeaders(thrown) });
+    const headers = failureHeaders(thrown);
+    return Response.json(failureBody(thrown), { status: thrown.status, headers });
   }
   if (request?.signal.aborted && thrown instanceof DOMException) {
     // The client went away and the work was cancelled; nobody reads this.

@@ -25,6 +25,14 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** How long the whole call may take (default: the client's). */
   readonly timeoutMs?: number;
+  /** Give the reply as it came, unknown fields and all, once it has been checked. */
+  readonly unchanged?: boolean;
+}
+
+export interface OpenOptions extends CallOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as the query string unchanged, in place of the call's `query`; without its `?`. */
+  readonly rawQuery?: string;
 }
 
 export interface ClientOptions<Table extends EndpointTable> {
@@ -51,6 +59,8 @@ export class CallError extends Error {
     readonly status: number,
     readonly reason?: string,
     readonly retryAfterSeconds?: number,
+    /** Of a `status` error: the body as JSON, null when it is none. */
+    readonly body: unknown = null,
   ) {
     super(message);
   }
@@ -67,25 +77,25 @@ export class Client<Table extends EndpointTable> {
   async call<Name extends keyof Table & string>(
     name: Name,
     args: Arguments<Table[Name]>,
-    options: CallOptions = {},
+    options: OpenOptions = {},
   ): Promise<ReplyOf<Table[Name]>> {
     const endpoint = this.options.table[name] as Endpoint;
     const response = await this.open(name, args, options);
-    const text = await this.#text(response);
-    if (!response.ok) throw statusError(response, text);
+    const text = await this.read(response, options.signal);
     if (endpoint.reply.kind !== "json") return text as ReplyOf<Table[Name]>;
-    const parsed = endpoint.reply.schema.safeParse(parseJson(text));
+    const value = parseJson(text);
+    const parsed = endpoint.reply.schema.safeParse(value);
     if (!parsed.success) {
       throw new CallError("invalid", `an answer that does not fit ${name}`, response.status);
     }
-    return parsed.data as ReplyOf<Table[Name]>;
+    return (options.unchanged ? value : parsed.data) as ReplyOf<Table[Name]>;
   }
 
   /** Calls a route and gives the response as it is, its body unread; for streams. */
   async open<Name extends keyof Table & string>(
     name: Name,
     args: Arguments<Table[Name]>,
-    options: CallOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
+    options: OpenOptions = {},
   ): Promise<Response> {
     const endpoint = this.options.table[name] as Endpoint;
     const given = args as {
@@ -94,7 +104,11 @@ export class Client<Table extends EndpointTable> {
       body?: unknown;
     };
     const url = this.options.baseUrl + fillPath(endpoint.path, given.params ?? {}) +
-      queryString(given.query ?? {});
+      (options.rawQuery === undefined
+        ? queryString(given.query ?? {})
+        : options.rawQuery === ""
+        ? ""
+        : `?${options.rawQuery}`);
     const headers: Record<string, string> = { ...this.options.headers?.(), ...options.headers };
     if (given.body !== undefined) headers["content-type"] = "application/json";
     const timeout = AbortSignal.timeout(options.timeoutMs ?? this.options.timeoutMs);
@@ -116,23 +130,31 @@ export class Client<Table extends EndpointTable> {
     }
   }
 
-  async #text(response: Response): Promise<string> {
+  /**
+   * The text of an opened response. Throws `CallError`: of kind `status` when the response is an error,
+   * or the reason of `signal` (the one given to `open`) when it aborted.
+   */
+  async read(response: Response, signal?: AbortSignal): Promise<string> {
     let text: string | null;
     try {
       text = await readText(response.body, this.options.replyBytesMax);
     } catch (thrown) {
-      throw new CallError("transport", transportMessage(thrown), response.status);
+      if (signal?.aborted) throw signal.reason;
+      throw new CallError("transport", transportMessage(thrown), 0);
     }
     if (text === null) {
       throw new CallError("invalid", "an answer that is too large", response.status);
     }
+    if (!response.ok) throw statusError(response, text);
     return text;
   }
 }
 
 /** What went wrong on the way, without the URL: it may hold what must not be shown. */
 function transportMessage(thrown: unknown, timeout?: AbortSignal): string {
-  if (timeout?.aborted) return "timed out";
+  if (timeout?.aborted || (thrown instanceof DOMException && thrown.name === "TimeoutError")) {
+    return "timed out";
+  }
   const text = messageOf(thrown);
   const cause = /(Connection refused|Connection reset|No route to host|dns error|closed before)/i
     .exec(text)?.[1];
@@ -150,6 +172,7 @@ function statusError(response: Response, text: string): CallError {
     response.status,
     typeof body?.reason === "string" ? body.reason : undefined,
     Number.isFinite(retryAfter) ? retryAfter : undefined,
+    body,
   );
 }
 

@@ -13,7 +13,7 @@ import type {
   QueryOf,
   ReplyOf,
 } from "../api/endpoint.ts";
-import { fail } from "../errors.ts";
+import { fail, Failure } from "../errors.ts";
 import { identifierFailures, parseIdentifier } from "../parse.ts";
 import type { Log } from "../log.ts";
 import { failureResponse, validationResponse } from "./answer.ts";
@@ -103,7 +103,9 @@ async function answer<Table extends EndpointTable, Principal>(
   }
   const { endpoint } = route;
   const params = readParams(route, segments);
-  gate.authorize(principal, endpoint, params);
+  // Who may not pass learns nothing of what is wrong with the path.
+  gate.authorize(principal, endpoint, params instanceof Failure ? {} : params);
+  if (params instanceof Failure) throw params;
   if (endpoint.reply.kind === "socket" && !isUpgrade(request)) throw fail("upgradeRequired");
   const query = endpoint.query === undefined ? {} : readQuery(endpoint.query, connection.rawTarget);
   if (query instanceof Response) return query;
@@ -139,7 +141,17 @@ function methodNotAllowed(matches: readonly Route[]): Response {
   return Response.json({ error: failure.message }, { status: failure.status, headers: { allow } });
 }
 
-function readParams(route: Route, segments: readonly string[]): Record<string, never> {
+/** The parameters, or the failure of the first that breaks its rules. */
+function readParams(route: Route, segments: readonly string[]): Record<string, never> | Failure {
+  try {
+    return parseParams(route, segments);
+  } catch (thrown) {
+    if (thrown instanceof Failure) return thrown;
+    throw thrown;
+  }
+}
+
+function parseParams(route: Route, segments: readonly string[]): Record<string, never> {
   const params: Record<string, unknown> = {};
   route.segments.forEach((part, index) => {
     if (!part.startsWith(":")) return;
@@ -204,8 +216,9 @@ function toResponse(endpoint: Endpoint, reply: unknown): Response {
 /** True for a genuine WebSocket opening handshake (RFC 6455 section 4.2.1). */
 export function isUpgrade(request: Request): boolean {
   const connection = request.headers.get("connection")?.toLowerCase() ?? "";
-  return request.headers.get("upgrade")?.toLowerCase() === "websocket" &&
+  return request.method === "GET" &&
+    request.headers.get("upgrade")?.toLowerCase() === "websocket" &&
     connection.split(",").some((token) => token.trim() === "upgrade") &&
-    request.headers.has("sec-websocket-key") &&
+    /^[A-Za-z0-9+/]{22}==$/.test(request.headers.get("sec-websocket-key") ?? "") &&
     request.headers.get("sec-websocket-version") === "13";
 }

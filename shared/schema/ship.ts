@@ -30,10 +30,16 @@ export const shipUrlSchema = z.string().transform((text, context) => {
   return url.href.replace(/\/+$/, "");
 });
 
+/** What fits an Authorization header; 32 bytes in base64url have 43 characters. */
+const tokenSchema = z.string().regex(
+  /^[\x21-\x7e]{1,512}$/,
+  "must be 1 to 512 printable ASCII characters without spaces",
+);
+
 export const registerShipSchema = z.object({
   url: shipUrlSchema,
-  bridgeToken: z.string().min(1).optional(),
-  shipToken: z.string().min(1).optional(),
+  bridgeToken: tokenSchema.optional(),
+  shipToken: tokenSchema.optional(),
 });
 export type RegisterShip = z.infer<typeof registerShipSchema>;
 

@@ -1,9 +1,9 @@
 import { connect, type Socket as NetSocket } from "node:net";
 import { Buffer } from "node:buffer";
 import type { Socket } from "../../shared/http/socket.ts";
-import { type Connection, listen, type Listener } from "../../shared/host/listen.ts";
+import { listen, type Listener } from "../../shared/host/listen.ts";
+import type { Connection, UpgradeOptions } from "../../shared/http/connection.ts";
 import { type RelayLimits } from "../../shared/host/relay_limits.ts";
-import type { UpgradeOptions } from "../../shared/host/upgrade.ts";
 
 /** A promise that is settled from outside. */
 export function deferred<T>(): ReturnType<typeof Promise.withResolvers<T>> {
@@ -90,12 +90,16 @@ export class RawClient implements Disposable {
   closed = false;
   receivedBytes = 0;
 
-  constructor(port: number, options: { keep?: boolean; localAddress?: string } = {}) {
-    const { keep = true, localAddress } = options;
+  constructor(
+    port: number,
+    options: { keep?: boolean; localAddress?: string; localPort?: number } = {},
+  ) {
+    const { keep = true, localAddress, localPort } = options;
     this.socket = connect({
       host: "127.0.0.1",
       port,
       ...(localAddress === undefined ? {} : { localAddress }),
+      ...(localPort === undefined ? {} : { localPort }),
     });
     this.socket.setNoDelay(true);
     this.socket.on("error", () => {});

@@ -154,8 +154,16 @@ Deno.test("the private port refuses strangers", async () => {
     client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     await seen.promise;
     privatePort = await listeningPortOtherThan(server.port);
-    const response = await exchange(privatePort, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    const response = await exchange(
+      privatePort,
+      "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    );
     assert.match(response, /^HTTP\/1\.1 403 /);
+    // The relay's own source port, but on another loopback address, is a stranger too.
+    const localPort = await sourcePortTo(privatePort);
+    using twin = new RawClient(privatePort, { localAddress: "127.0.0.2", localPort });
+    twin.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    await twin.expect("HTTP/1.1 403");
     assert.equal(calls, 1);
     release.resolve();
     await client.expect("served");
@@ -177,6 +185,19 @@ async function listeningPortOtherThan(publicPort: number): Promise<number> {
     if (state === "0A" && inodes.has(inode) && port !== publicPort) return port;
   }
   throw new Error("no private port found");
+}
+
+// The relay's end of the one private connection open now.
+async function sourcePortTo(privatePort: number): Promise<number> {
+  const rows = (await Deno.readTextFile("/proc/net/tcp")).split("\n").slice(1);
+  for (const row of rows) {
+    const [, local = "", remote = "", state] = row.trim().split(/\s+/);
+    const remotePort = parseInt(remote.split(":")[1] ?? "", 16);
+    if (state === "01" && remotePort === privatePort) {
+      return parseInt(local.split(":")[1] ?? "", 16);
+    }
+  }
+  throw new Error("no private connection found");
 }
 
 Deno.test("HTTP/2 with prior knowledge is cut", async () => {
@@ -261,5 +282,32 @@ Deno.test("a client that goes away aborts its request", async () => {
     await seen.promise;
     client.socket.destroy();
     await within("the abort", aborted.promise);
+  });
+});
+
+Deno.test("a body cut short is an error to the handler, never a whole body", async () => {
+  const outcome = deferred<string>();
+  await withListener(async (request) => {
+    outcome.resolve(await request.text().then(() => "whole", () => "broken"));
+    return new Response();
+  }, async ({ port }) => {
+    using client = new RawClient(port);
+    client.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf");
+    await sleep(30);
+    client.socket.destroy();
+    assert.equal(await within("the handler's body", outcome.promise), "broken");
+  });
+});
+
+Deno.test("a body still being read after the answer is an error, never a whole body", async () => {
+  const outcome = deferred<string>();
+  await withListener((request) => {
+    request.text().then(() => outcome.resolve("whole"), () => outcome.resolve("broken"));
+    return new Response("answered early");
+  }, async ({ port }) => {
+    using client = new RawClient(port);
+    client.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf");
+    await client.expect("answered early");
+    assert.equal(await within("the handler's body", outcome.promise), "broken");
   });
 });

@@ -1,0 +1,116 @@
+/** Every command of `grid`: the one place that names them. */
+import { commands } from "./arguments.ts";
+
+const workspace = { summary: "<repo>/<name>, or the name alone when it is unique" } as const;
+
+export const commandTable = commands({
+  "up": {
+    summary: "Run a bridge and local ships until Ctrl-C",
+    flags: {
+      config: { kind: "text", value: "FILE", summary: "grid.json with the bridge and the ships" },
+      port: { kind: "count", value: "PORT", summary: "the bridge's port (4800)" },
+      "ship-port": { kind: "count", value: "PORT", summary: "the first ship's port (4700)" },
+      "grid-directory": { kind: "text", value: "DIR", summary: "where workspaces live (~/grid)" },
+      verbose: { kind: "boolean", summary: "show what the daemons log, not only warnings" },
+    },
+    examples: ["grid up", "grid up --config grid.json"],
+  },
+  "demo": {
+    summary: "A whole grid in a temporary directory, to look at",
+    flags: {
+      once: { kind: "boolean", summary: "show the tour and end" },
+      keep: { kind: "boolean", summary: "leave the temporary directory" },
+    },
+    examples: ["grid demo --once"],
+  },
+  "status": { summary: "The bridge, its ships and their hosts at a glance" },
+  "ship ls": { summary: "List the ships" },
+  "ship add": {
+    summary: "Register the ship that answers at a URL",
+    positionals: { url: { summary: "such as http://127.0.0.1:4700" } },
+    examples: ["grid ship add http://127.0.0.1:4700"],
+  },
+  "ship rm": {
+    summary: "Take a ship off the roster; its workspaces stay on its host",
+    positionals: { name: { summary: "the ship" } },
+  },
+  "repo ls": { summary: "List the repos" },
+  "repo add": {
+    summary: "Register a repo under a name",
+    positionals: {
+      name: { summary: "what to call it" },
+      url: { summary: "what git clones: https, ssh, git, file, or an absolute path" },
+    },
+    flags: {
+      provider: { kind: "text", value: "NAME", summary: "its forge, such as github (custom)" },
+    },
+    examples: ["grid repo add web https://github.com/example/web.git --provider github"],
+  },
+  "repo rm": {
+    summary: "Forget a repo; workspaces cloned from it stay",
+    positionals: { name: { summary: "the repo" } },
+  },
+  "repo branches": {
+    summary: "List the branches of a repo's remote",
+    positionals: { name: { summary: "the repo" } },
+  },
+  "new": {
+    summary: "Create a workspace",
+    positionals: {
+      repo: { summary: "a registered repo" },
+      name: { summary: "what to call the workspace" },
+    },
+    flags: {
+      ship: { kind: "text", value: "NAME", summary: "where (default: the only online ship)" },
+      branch: { kind: "text", value: "BRANCH", summary: "what to check out (default: <name>)" },
+    },
+    examples: ["grid new web fix-login", "grid new web fix-login --ship aurora --branch main"],
+  },
+  "ls": {
+    summary: "List the workspaces",
+    flags: {
+      active: { kind: "boolean", summary: "only those with a session" },
+      inactive: { kind: "boolean", summary: "only those without" },
+    },
+  },
+  "show": { summary: "One workspace in full", positionals: { workspace } },
+  "diff": {
+    summary: "What changed in a workspace",
+    positionals: { workspace, paths: { summary: "only these paths", many: true } },
+    flags: {
+      staged: { kind: "boolean", summary: "what is staged" },
+      stat: { kind: "boolean", summary: "a summary per file" },
+      "name-only": { kind: "boolean", summary: "only the names of the files" },
+      range: { kind: "text", value: "A..B", summary: "between two commits" },
+      untracked: { kind: "boolean", summary: "with files that git does not track yet" },
+    },
+    examples: ["grid diff web/fix-login --stat", "grid diff fix-login -- src/login.ts"],
+  },
+  "activate": { summary: "Start a workspace's session", positionals: { workspace } },
+  "deactivate": { summary: "End a workspace's session", positionals: { workspace } },
+  "switch": {
+    summary: "Switch to a branch, created when it is missing",
+    positionals: { workspace, branch: { summary: "the branch" } },
+  },
+  "rm": {
+    summary: "Delete a workspace, whatever it holds",
+    positionals: { workspace },
+    flags: { yes: { kind: "boolean", summary: "do not ask" } },
+  },
+  "events": {
+    summary: "Follow what happens to the workspaces",
+    flags: {
+      limit: { kind: "count", value: "N", summary: "end after N events" },
+    },
+  },
+  "version": { summary: "The version of grid" },
+  "completion": {
+    summary: "Print a completion script",
+    positionals: {
+      shell: { summary: "bash, zsh or fish", oneOf: ["bash", "zsh", "fish"] },
+    },
+    examples: ["source <(grid completion bash)", "grid completion fish | source"],
+  },
+});
+
+export type CommandName = keyof typeof commandTable;

@@ -1,0 +1,129 @@
+/**
+ * The entry of `grid`: reads the process once, puts the parts together, and ends with the exit code. The
+ * only file of the command line that knows the launcher.
+ */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  askLine,
+  askSecret,
+  consoleFacts,
+  writeError,
+  writeOutput,
+} from "../../shared/host/console.ts";
+import {
+  childEnvironment,
+  env,
+  exit,
+  onStop,
+  programArguments,
+  takeSecret,
+} from "../../shared/host/lifecycle.ts";
+import { hostName, runningProgram, workingDirectory } from "../../shared/host/machine.ts";
+import { adminVariableNames } from "../launch/admin.ts";
+import { SessionFile, sessionFilePath } from "./session_file.ts";
+import { binaryCommand, type DaemonCommand, sourceCommand } from "../launch/daemon_command.ts";
+import { demoCommand } from "../launch/demo.ts";
+import { type LaunchOptions, upCommand } from "../launch/up.ts";
+import type { CliIo, CliSettings } from "./context.ts";
+import { type CliOptions, runCli } from "./run.ts";
+
+/** The streams of this process; `stop` aborts on Ctrl-C and TERM. */
+function processIo(stop: AbortSignal): CliIo {
+  const { inputIsTerminal, outputIsTerminal, errorIsTerminal, columns } = consoleFacts();
+  return {
+    out: writeOutput,
+    err: (text) => void writeError(text),
+    ask: askLine,
+    inputIsTerminal,
+    outputIsTerminal,
+    errorIsTerminal,
+    columns,
+    stop,
+  };
+}
+
+function settings(): CliSettings {
+  return {
+    bridgeUrl: env("GRID_BRIDGE_URL"),
+    token: env("GRID_TOKEN"),
+    noColor: env("NO_COLOR") !== undefined || env("TERM") === "dumb",
+  };
+}
+
+function daemonCommand(): DaemonCommand {
+  const { path, standalone } = runningProgram();
+  const entry = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
+  return standalone
+    ? binaryCommand(path)
+    : sourceCommand(path, { ship: entry("ship/main.ts"), bridge: entry("bridge/main.ts") });
+}
+
+/** What daemons get beyond what children of theirs may have: the shell, the forge. */
+const daemonNames = ["SHELL", "GRID_GITHUB_TOKEN", "GRID_GITHUB_API_URL"];
+
+function launchOptions(): LaunchOptions {
+  // What a dying program says of itself is shown as text, and needs no colours of its own.
+  const environment: Record<string, string> = { ...childEnvironment(), NO_COLOR: "1" };
+  for (const name of daemonNames) {
+    const value = env(name);
+    if (value !== undefined) environment[name] = value;
+  }
+  environment["DENO_DIR"] = moduleCache();
+  return {
+    host: {
+      home: env("HOME") ?? "/",
+      hostname: hostName(),
+      dataHome: env("XDG_DATA_HOME"),
+      stateHome: env("XDG_STATE_HOME"),
+      workingDirectory: workingDirectory(),
+    },
+    adminVariables: Object.fromEntries(
+      adminVariableNames.flatMap((name) => {
+        const value = takeSecret(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+    terminal: consoleFacts().inputIsTerminal
+      ? {
+        ask: (question) => Promise.resolve(askLine(question)),
+        askSecret,
+        tell: (line) => void writeError(`${line}\n`),
+      }
+      : null,
+    sessions: new SessionFile(
+      sessionFilePath({ configHome: env("XDG_CONFIG_HOME"), home: env("HOME") ?? "/" }),
+    ),
+    searchPath: env("PATH") ?? "/usr/local/bin:/usr/bin:/bin",
+    environment,
+    daemonCommand: daemonCommand(),
+  };
+}
+
+/** Where Deno keeps modules (its documented default on Linux): a daemon with another HOME must find it too. */
+function moduleCache(): string {
+  const cache = env("XDG_CACHE_HOME") ?? join(env("HOME") ?? "/", ".cache");
+  return env("DENO_DIR") ?? join(cache, "deno");
+}
+
+/** Runs the command line of this process to its exit code. */
+export async function main(): Promise<number> {
+  const stopped = new AbortController();
+  using _stop = onStop(() => stopped.abort());
+  const launch = launchOptions();
+  const options: CliOptions = {
+    io: processIo(stopped.signal),
+    settings: settings(),
+    launch: {
+      up: upCommand(launch),
+      demo: demoCommand({
+        ...launch,
+        run: (argv, { io, url }) =>
+          runCli(argv, { ...options, io, settings: { ...options.settings, bridgeUrl: url } }),
+      }),
+    },
+  };
+  return await runCli(programArguments(), options);
+}
+
+if (import.meta.main) exit(await main());

@@ -1,0 +1,168 @@
+/**
+ * The ship, put together: the only place that knows all of its parts. `startShip` opens the port, writes
+ * `atlas.json` and serves until the returned handle is disposed.
+ */
+import { join } from "node:path";
+import { shipApi } from "../shared/api/ship_api.ts";
+import { systemClock } from "../shared/clock.ts";
+import { EventHub } from "../shared/event_hub.ts";
+import type { CloneProtocol } from "../shared/git/url.ts";
+import { CommandLane } from "../shared/host/command.ts";
+import { writeAtomically } from "../shared/host/files.ts";
+import { listen } from "../shared/host/listen.ts";
+import { lockDirectory } from "../shared/host/lock.ts";
+import type { RunningDaemon } from "../shared/host/run_daemon.ts";
+import { browserRules } from "../shared/http/browser_guard.ts";
+import { router } from "../shared/http/router.ts";
+import type { WorkspaceId } from "../shared/ids.ts";
+import type { Log } from "../shared/log.ts";
+import { version } from "../shared/version.ts";
+import { McpEndpoint } from "./agent/mcp.ts";
+import { AgentMemory } from "./agent/memory.ts";
+import { AgentTokens } from "./agent/tokens.ts";
+import { agentTools } from "./agent/tools.ts";
+import type { ShipConfig } from "./config.ts";
+import { serveEvents } from "./events.ts";
+import { shipGate } from "./gate.ts";
+import { createGitLanes, Git } from "./git/git.ts";
+import { systemResources } from "./resources.ts";
+import { shipHandlers } from "./routes.ts";
+import { TmuxSessions } from "./tmux/tmux.ts";
+import { moverPrograms } from "./workspace/anchored_move.ts";
+import type { WorkspaceEvent } from "./workspace/ports.ts";
+import { Workspaces } from "./workspace/workspaces.ts";
+
+/** Absolute paths of the programs that a ship runs. */
+export interface ShipPrograms {
+  readonly git: string;
+  readonly tmux: string;
+  readonly timeout: string;
+}
+
+/** The name of the file by which an agent in a workspace finds its ship. */
+export const atlasFileName = "atlas.json";
+
+const moveConcurrencyMax = 4;
+const moveQueueMax = 256;
+const tmuxConcurrencyMax = 4;
+const tmuxQueueMax = 256;
+
+/** Starts the ship. Throws when its directory is taken or its port cannot be bound. */
+export async function startShip(
+  config: ShipConfig,
+  programs: ShipPrograms,
+  log: Log,
+): Promise<RunningDaemon> {
+  await using stack = new AsyncDisposableStack();
+  await Deno.mkdir(config.gridDirectory, { recursive: true });
+  const gridDirectory = await Deno.realPath(config.gridDirectory);
+  stack.use(await lockDirectory(gridDirectory, ".grid-lock", "a ship"));
+
+  let port = config.port;
+  const parts = assemble({ ...config, gridDirectory }, programs, log, () => port);
+  stack.use(parts.mcp);
+  await parts.workspaces.start();
+  const listener = await listen({
+    hostname: config.hostname,
+    port: config.port,
+    fetch: parts.fetch,
+  });
+  stack.defer(() => listener.shutdown());
+  port = listener.port;
+  await writeAtomically(join(gridDirectory, atlasFileName), `${JSON.stringify({ port })}\n`);
+  warnWhenOpen(config, log);
+
+  const owned = stack.move();
+  return { url: listener.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Builds the parts; nothing is touched. `port` is asked once the ship listens. */
+function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: () => number) {
+  const { name, gridDirectory, environment } = config;
+  const clock = systemClock;
+  const hub = new EventHub<WorkspaceEvent>();
+  const memory = new AgentMemory();
+  const tokens = new AgentTokens();
+  const lane = { timeoutPath: programs.timeout, environment };
+  const workspaces = new Workspaces({
+    gridDirectory,
+    shipName: name,
+    git: new Git({
+      lanes: createGitLanes({ ...lane, programs: { git: programs.git } }),
+      protocols: config.cloneProtocols as readonly CloneProtocol[],
+    }),
+    moveLane: new CommandLane({
+      ...lane,
+      programs: moverPrograms,
+      concurrencyMax: moveConcurrencyMax,
+      queueMax: moveQueueMax,
+    }),
+    sessions: new TmuxSessions({
+      lane: new CommandLane({
+        ...lane,
+        programs: { tmux: programs.tmux },
+        concurrencyMax: tmuxConcurrencyMax,
+        queueMax: tmuxQueueMax,
+      }),
+      shell: config.shell,
+      sessionCommand: config.sessionCommand,
+    }),
+    agents: memory,
+    tokens,
+    events: hub,
+    mcpUrl: (id) => mcpUrl(config.hostname, port(), id),
+    clock,
+    log,
+  });
+  const mcp = new McpEndpoint({
+    version,
+    tools: agentTools({
+      memory,
+      requireActive: (id) => workspaces.requireActive(id),
+      statusChanged: (id) => workspaces.announceAgent(id),
+      log,
+    }),
+    rules: () => rules(),
+    log,
+  });
+  const rules = () =>
+    browserRules({
+      publicUrl: null,
+      origins: config.allowedOrigins,
+      hostname: config.hostname,
+      port: port(),
+    });
+  const fetch = router({
+    table: shipApi,
+    log,
+    gate: shipGate({
+      bridgeToken: config.bridgeToken,
+      browser: rules,
+      workspaceOf: (token) => tokens.verify(token),
+    }),
+    handlers: shipHandlers({
+      workspaces,
+      mcp: (id, request) => mcp.handle(id, request),
+      resources: () => systemResources(clock),
+      serveEvents: (socket) =>
+        serveEvents(socket, { snapshot: () => workspaces.list(), hub, ship: name, clock, log }),
+    }),
+  });
+  return { workspaces, mcp, fetch };
+}
+
+/** Sessions run on the ship's own host, so loopback reaches it whatever it listens on. */
+function mcpUrl(hostname: string, port: number, { repoName, name }: WorkspaceId): string {
+  const wildcard = ["0.0.0.0", "::", "[::]"].includes(hostname);
+  const host = wildcard ? "127.0.0.1" : hostname.includes(":") ? `[${hostname}]` : hostname;
+  const path = [repoName, name].map(encodeURIComponent).join("/");
+  return `http://${host}:${port}/workspaces/${path}/mcp`;
+}
+
+function warnWhenOpen({ bridgeToken, hostname }: ShipConfig, log: Log): void {
+  if (bridgeToken !== null) return;
+  const where = /^(127\.|localhost$|\[?::1\]?$)/.test(hostname)
+    ? "every program on this host"
+    : "everybody who can reach this port";
+  log.warn(`GRID_BRIDGE_TOKEN is not set: this ship answers ${where}`);
+}

@@ -4,13 +4,21 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { askLine, consoleFacts, writeError, writeOutput } from "../../shared/host/console.ts";
+import {
+  askLine,
+  askSecret,
+  consoleFacts,
+  readInputLine,
+  writeError,
+  writeOutput,
+} from "../../shared/host/console.ts";
 import {
   childEnvironment,
   env,
   exit,
   onStop,
   programArguments,
+  takeSecret,
 } from "../../shared/host/lifecycle.ts";
 import { hostName, runningProgram, workingDirectory } from "../../shared/host/machine.ts";
 import { binaryCommand, type DaemonCommand, sourceCommand } from "../launch/daemon_command.ts";
@@ -18,6 +26,7 @@ import { demoCommand } from "../launch/demo.ts";
 import { type LaunchOptions, upCommand } from "../launch/up.ts";
 import type { CliIo, CliSettings } from "./context.ts";
 import { type CliOptions, runCli } from "./run.ts";
+import { sessionFilePath } from "./session_file.ts";
 
 /** The streams of this process; `stop` aborts on Ctrl-C and TERM. */
 function processIo(stop: AbortSignal): CliIo {
@@ -25,7 +34,9 @@ function processIo(stop: AbortSignal): CliIo {
   return {
     out: writeOutput,
     err: (text) => void writeError(text),
-    ask: askLine,
+    ask: (question) => askLine(question, stop),
+    askSecret: (question) => askSecret(question, stop),
+    readLine: () => readInputLine(stop),
     inputIsTerminal,
     outputIsTerminal,
     errorIsTerminal,
@@ -37,7 +48,16 @@ function processIo(stop: AbortSignal): CliIo {
 function settings(): CliSettings {
   return {
     bridgeUrl: env("GRID_BRIDGE_URL"),
-    token: env("GRID_TOKEN"),
+    // Taken out of the environment: no child of a command has a use for them.
+    token: takeSecret("GRID_TOKEN"),
+    registration: {
+      shipToken: takeSecret("GRID_REGISTER_SHIP_TOKEN"),
+      bridgeToken: takeSecret("GRID_REGISTER_BRIDGE_TOKEN"),
+    },
+    sessionFile: sessionFilePath({
+      configHome: env("XDG_CONFIG_HOME"),
+      home: env("HOME") ?? "/",
+    }),
     noColor: env("NO_COLOR") !== undefined || env("TERM") === "dumb",
   };
 }

@@ -267,6 +267,8 @@ export interface LoneDaemon extends AsyncDisposable {
 export interface LoneOptions {
   readonly flags?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** Where its programs are (default /usr/bin). */
+  readonly programs?: string;
   /** A name for the ship (default `ark`). */
   readonly name?: string;
 }
@@ -298,7 +300,7 @@ export async function startLone(
 /** The arguments of `deno` for a daemon in `place`. */
 export function loneArguments(kind: DaemonKind, place: Place, options: LoneOptions = {}): string[] {
   const programs = ["git", "tmux", "timeout", "script", "stty", "ln"].map((name) =>
-    `/usr/bin/${name}`
+    join(options.programs ?? "/usr/bin", name)
   );
   const name = options.name ?? "ark";
   const scopes: Record<DaemonKind, DaemonScope> = {

@@ -12,7 +12,7 @@ import { writeAtomically } from "../shared/host/files.ts";
 import { listen } from "../shared/host/listen.ts";
 import { lockDirectory } from "../shared/host/lock.ts";
 import type { RunningDaemon } from "../shared/host/run_daemon.ts";
-import { type BrowserRules, browserRules } from "../shared/http/browser_guard.ts";
+import { browserRules } from "../shared/http/browser_guard.ts";
 import { router } from "../shared/http/router.ts";
 import type { WorkspaceId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
@@ -25,9 +25,10 @@ import type { ShipConfig } from "./config.ts";
 import { serveEvents } from "./events.ts";
 import { shipGate } from "./gate.ts";
 import { createGitLanes, Git } from "./git/git.ts";
-import { readSystemResources } from "./resources.ts";
+import { systemResources } from "./resources.ts";
 import { shipHandlers } from "./routes.ts";
 import { TmuxSessions } from "./tmux/tmux.ts";
+import { moverPrograms } from "./workspace/anchored_move.ts";
 import type { WorkspaceEvent } from "./workspace/ports.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
@@ -41,6 +42,8 @@ export interface ShipPrograms {
 /** The name of the file by which an agent in a workspace finds its ship. */
 export const atlasFileName = "atlas.json";
 
+const moveConcurrencyMax = 4;
+const moveQueueMax = 256;
 const tmuxConcurrencyMax = 4;
 const tmuxQueueMax = 256;
 
@@ -88,6 +91,12 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
       lanes: createGitLanes({ ...lane, programs: { git: programs.git } }),
       protocols: config.cloneProtocols as readonly CloneProtocol[],
     }),
+    moveLane: new CommandLane({
+      ...lane,
+      programs: moverPrograms,
+      concurrencyMax: moveConcurrencyMax,
+      queueMax: moveQueueMax,
+    }),
     sessions: new TmuxSessions({
       lane: new CommandLane({
         ...lane,
@@ -113,7 +122,7 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
       statusChanged: (id) => workspaces.announceAgent(id),
       log,
     }),
-    access: () => mcpAccess(rules()),
+    rules: () => rules(),
     log,
   });
   const rules = () =>
@@ -134,18 +143,13 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
     handlers: shipHandlers({
       workspaces,
       mcp: (id, request) => mcp.handle(id, request),
-      resources: () => readSystemResources(clock),
+      resources: () => systemResources(clock),
       serveEvents: (socket) =>
         serveEvents(socket, { snapshot: () => workspaces.list(), hub, ship: name, clock, log }),
     }),
   });
   return { workspaces, mcp, fetch };
 }
-
-const mcpAccess = ({ allowedHosts, allowedOrigins }: BrowserRules) => ({
-  hosts: allowedHosts === null ? null : [...allowedHosts],
-  origins: [...allowedOrigins],
-});
 
 /** Sessions run on the ship's own host, so loopback reaches it whatever it listens on. */
 function mcpUrl(hostname: string, port: number, { repoName, name }: WorkspaceId): string {

@@ -4,15 +4,24 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { askLine, consoleFacts, writeError, writeOutput } from "../../shared/host/console.ts";
+import {
+  askLine,
+  askSecret,
+  consoleFacts,
+  writeError,
+  writeOutput,
+} from "../../shared/host/console.ts";
 import {
   childEnvironment,
   env,
   exit,
   onStop,
   programArguments,
+  takeSecret,
 } from "../../shared/host/lifecycle.ts";
 import { hostName, runningProgram, workingDirectory } from "../../shared/host/machine.ts";
+import { adminVariableNames } from "../launch/admin.ts";
+import { SessionFile, sessionFilePath } from "./session_file.ts";
 import { binaryCommand, type DaemonCommand, sourceCommand } from "../launch/daemon_command.ts";
 import { demoCommand } from "../launch/demo.ts";
 import { type LaunchOptions, upCommand } from "../launch/up.ts";
@@ -69,6 +78,22 @@ function launchOptions(): LaunchOptions {
       stateHome: env("XDG_STATE_HOME"),
       workingDirectory: workingDirectory(),
     },
+    adminVariables: Object.fromEntries(
+      adminVariableNames.flatMap((name) => {
+        const value = takeSecret(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+    terminal: consoleFacts().inputIsTerminal
+      ? {
+        ask: (question) => Promise.resolve(askLine(question)),
+        askSecret,
+        tell: (line) => void writeError(`${line}\n`),
+      }
+      : null,
+    sessions: new SessionFile(
+      sessionFilePath({ configHome: env("XDG_CONFIG_HOME"), home: env("HOME") ?? "/" }),
+    ),
     searchPath: env("PATH") ?? "/usr/local/bin:/usr/bin:/bin",
     environment,
     daemonCommand: daemonCommand(),

@@ -20,6 +20,7 @@ import {
   programArguments,
   takeSecret,
 } from "../../shared/host/lifecycle.ts";
+import { processTerminal } from "../../shared/host/user_terminal.ts";
 import { hostName, runningProgram, workingDirectory } from "../../shared/host/machine.ts";
 import { adminVariableNames } from "../launch/admin.ts";
 import { SessionFile, sessionFilePath } from "./session_file.ts";
@@ -38,6 +39,7 @@ function processIo(stop: AbortSignal): CliIo {
     ask: (question) => askLine(question, stop),
     askSecret: (question) => askSecret(question, stop),
     readLine: () => readInputLine(stop),
+    terminal: processTerminal,
     inputIsTerminal,
     outputIsTerminal,
     errorIsTerminal,

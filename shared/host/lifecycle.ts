@@ -104,6 +104,12 @@ export function onStop(handler: (signal: "SIGINT" | "SIGTERM") => void): Disposa
   };
 }
 
+/** Calls `handler` whenever the terminal's size has changed, until disposed. */
+export function onResize(handler: () => void): Disposable {
+  Deno.addSignalListener("SIGWINCH", handler);
+  return { [Symbol.dispose]: () => Deno.removeSignalListener("SIGWINCH", handler) };
+}
+
 const debuggerAddress = { hostname: "127.0.0.1", port: 9229 };
 
 const ignore = () => {};

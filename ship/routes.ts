@@ -17,6 +17,7 @@ export interface ShipRouteDeps {
   readonly mcp: (id: WorkspaceId, request: Request) => Promise<Response>;
   readonly resources: () => Promise<SystemResources>;
   readonly serveEvents: (socket: Socket) => void;
+  readonly serveTerminal: (socket: Socket, id: WorkspaceId) => void;
 }
 
 type ShipCall<Name extends keyof ShipApi> = Call<ShipApi[Name], ShipPrincipal>;
@@ -41,6 +42,13 @@ export function shipHandlers(deps: ShipRouteDeps): Handlers<ShipApi, ShipPrincip
     mcpDelete: mcp,
     armoryState: () => armory.state,
     syncArmory: ({ body }) => armory.sync(body),
+    terminal: (call) =>
+      call.connection.upgrade(call.request, {
+        onSocket: (socket) => deps.serveTerminal(socket, idOf(call)),
+        compress: true,
+        payloadBytesMax: limits.terminalPayloadBytesMax,
+        heartbeatMs: limits.heartbeatMs,
+      }),
     systemResources: () => deps.resources(),
     events: ({ connection, request }) =>
       connection.upgrade(request, {

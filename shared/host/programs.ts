@@ -7,6 +7,7 @@ const packages = {
   timeout: "coreutils",
   script: "bsdutils",
   ln: "coreutils",
+  stty: "coreutils",
 } as const;
 export type NeededProgram = keyof typeof packages;
 

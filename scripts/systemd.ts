@@ -15,12 +15,16 @@ const layout = {
 
 const bin = (...names: string[]) => names.map((name) => `/usr/bin/${name}`);
 
+/** What a ship writes in its home: its own directories, and those that carry the armory. */
+const shipDirectories = ["workspaces", "ship", ".agents", ".claude", ".config"];
+
 const scopes: Readonly<Record<DaemonKind, DaemonScope>> = {
   ship: {
     read: bin("git", "tmux", "script", "stty", "ln", "timeout"),
-    write: [`${layout.state}/workspaces`, `${layout.state}/ship`],
+    write: shipDirectories.map((name) => `${layout.state}/${name}`),
     run: bin("git", "tmux", "script", "stty", "ln", "timeout"),
-    net: ["127.0.0.1", "0.0.0.0"],
+    // Its bridge, from which it pulls the armory, may be anywhere.
+    net: "any",
   },
   bridge: {
     read: bin("git", "timeout"),
@@ -34,6 +38,8 @@ const flags: Readonly<Record<DaemonKind, readonly string[]>> = {
   ship: [
     `--grid-directory=${layout.state}/workspaces`,
     `--state-dir=${layout.state}/ship`,
+    // The home of both daemons holds the bridge's data too: no dotfile is for there.
+    `--dotfile-root=${layout.state}/.config`,
     "--log-format=json",
   ],
   bridge: [`--data-dir=${layout.state}/bridge`, "--log-format=json"],
@@ -62,7 +68,7 @@ const confinement = [
 
 const particular: Readonly<Record<DaemonKind, readonly string[]>> = {
   ship: [
-    "StateDirectory=grid grid/workspaces grid/ship",
+    `StateDirectory=grid ${shipDirectories.map((name) => `grid/${name}`).join(" ")}`,
     "RuntimeDirectory=grid-ship",
     "RuntimeDirectoryPreserve=yes",
     `Environment=TMUX_TMPDIR=${layout.runtime}`,

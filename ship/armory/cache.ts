@@ -122,10 +122,15 @@ export class ArmoryCache {
 
   /** A copy of an earlier revision's file, when its bytes still are what they were. */
   async #reuse(source: string | undefined, entry: ArmoryEntry): Promise<string | null> {
-    if (source === undefined || !await holds(source, { ...entry, mode: null })) return null;
+    if (source === undefined) return null;
     const temporary = this.#nextTemporary();
-    await Deno.copyFile(source, temporary);
-    // Somebody may have written through an installed link while it was copied.
+    try {
+      await Deno.copyFile(source, temporary);
+    } catch (thrown) {
+      ignoreMissing(thrown);
+      return null;
+    }
+    // The copy is what counts: somebody may write through an installed link at any moment.
     if (!await holds(temporary, { ...entry, mode: null })) return null;
     await Deno.chmod(temporary, entry.mode);
     return temporary;

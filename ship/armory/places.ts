@@ -1,6 +1,7 @@
 /** Where the armory's files belong on this host, with the links above each place resolved. */
 import { basename, dirname, join } from "node:path";
 import { parseDestination } from "../../shared/armory_paths.ts";
+import { forEachBounded } from "../../shared/bounded.ts";
 import { isWithin, statIfPresent } from "../../shared/host/files.ts";
 import type { ArmoryPlaces } from "../../shared/host/ship_places.ts";
 import type { ArmoryManifest, ArmorySection } from "../../shared/schema/armory.ts";
@@ -150,6 +151,8 @@ export async function realFolder(path: string): Promise<string | null> {
   }
 }
 
+const looksAtOnceMax = 16;
+
 /** Looks at destinations; folders are looked at once. Make a new one after each change. */
 export class Survey {
   readonly #found = new Map<string, Found>();
@@ -157,10 +160,9 @@ export class Survey {
 
   /** What stands at each of these, for `found`. */
   async look(destinations: Iterable<string>): Promise<void> {
-    for (const destination of destinations) {
-      if (this.#found.has(destination)) continue;
+    await forEachBounded(new Set(destinations), looksAtOnceMax, async (destination) => {
       this.#found.set(destination, await this.#lookAt(destination));
-    }
+    });
   }
 
   found(destination: string): Found {

@@ -24,7 +24,7 @@ export async function requirePrograms<Name extends NeededProgram>(
     else found[name] = path;
   }
   if (missing.length === 0) return found as Record<Name, string>;
-  const install = missing.map((name) => packages[name]).join(" ");
+  const install = [...new Set(missing.map((name) => packages[name]))].join(" ");
   throw new Error(
     `${
       missing.join(" and ")

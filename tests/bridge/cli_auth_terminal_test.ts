@@ -64,8 +64,9 @@ class Terminal implements AsyncDisposable {
 /** `grid login` in a terminal that then tells the exit code and whether it echoes, and stays open. */
 function loginLine(at: SignedBridge): string {
   const command = [Deno.execPath(), ...run, "login", "--username", "mia", "--url", at.url];
-  return `XDG_CONFIG_HOME='${at.home}' '${command.join("' '")}' & pid=$!; echo "pid=$pid."; ` +
-    "fg >/dev/null 2>&1 || wait $pid; " +
+  // The inner shell becomes the command, so that its id is known.
+  return `sh -c 'echo "pid=$$."; XDG_CONFIG_HOME="$0" exec "$@"' '${at.home}' ` +
+    `'${command.join("' '")}'; ` +
     `echo "code=$?"; stty -a | tr ' ;' '\\n\\n' | grep -x -e '-*echo' -e '-*icanon'; ` +
     "echo done; exec cat";
 }
@@ -74,7 +75,7 @@ const restored = /code=\d+\n(icanon\necho|echo\nicanon)\ndone/;
 
 Deno.test("cli terminal: a password is typed unseen, and the terminal is restored", async () => {
   await using at = await SignedBridge.start();
-  await using terminal = await Terminal.open(at.home, `set -m; ${loginLine(at)}`);
+  await using terminal = await Terminal.open(at.home, loginLine(at));
   await terminal.screen(/Password of mia:/);
   await terminal.type(`${mia.password}x`);
   await terminal.press("BSpace");
@@ -89,13 +90,13 @@ Deno.test("cli terminal: a password is typed unseen, and the terminal is restore
 Deno.test("cli terminal: Ctrl-C and TERM end a hidden prompt, and the terminal is restored", async () => {
   for (const how of ["Ctrl-C", "TERM"]) {
     await using at = await SignedBridge.start();
-    await using terminal = await Terminal.open(at.home, `set -m; ${loginLine(at)}`);
+    await using terminal = await Terminal.open(at.home, loginLine(at));
     const asked = await terminal.screen(/Password of mia:/);
     await terminal.type("half a pass");
     if (how === "Ctrl-C") await terminal.press("C-c");
     else Deno.kill(Number(/pid=(\d+)\./.exec(asked)?.[1]), "SIGTERM");
     const text = await terminal.screen(/done/);
-    assert.match(text, /code=130/, how);
+    assert.match(text, /code=130/, `${how}: ${text.trim()}`);
     assert.match(text, restored);
     assert.ok(!text.includes("half a pass"));
   }

@@ -80,7 +80,7 @@ Deno.test("cli terminal: a password is typed unseen, and the terminal is restore
   await terminal.type(`${mia.password}x`);
   await terminal.press("BSpace");
   await terminal.press("Enter");
-  const text = await terminal.screen(/done/);
+  const text = await terminal.screen(/^done$/m);
   assert.match(text, /signed in as mia \(member\)[^]*code=0/);
   assert.match(text, restored);
   assert.ok(!text.includes(mia.password));
@@ -95,7 +95,7 @@ Deno.test("cli terminal: Ctrl-C and TERM end a hidden prompt, and the terminal i
     await terminal.type("half a pass");
     if (how === "Ctrl-C") await terminal.press("C-c");
     else Deno.kill(Number(/pid=(\d+)\./.exec(asked)?.[1]), "SIGTERM");
-    const text = await terminal.screen(/done/);
+    const text = await terminal.screen(/^done$/m);
     assert.match(text, /code=130/, `${how}: ${text.trim()}`);
     assert.match(text, restored);
     assert.ok(!text.includes("half a pass"));

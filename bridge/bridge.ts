@@ -17,6 +17,9 @@ import { limits } from "../shared/limits.ts";
 import type { Log } from "../shared/log.ts";
 import { Audit } from "./auth/audit.ts";
 import { Authentication } from "./auth/authentication.ts";
+import type { AdminTerminal } from "./auth/first_admin.ts";
+import { answerLaunch, ensureFirstAdmin } from "./auth/launched.ts";
+import { readLaunchRequest, writeExchange } from "./launch/exchange.ts";
 import { InsecureBanner } from "./auth/insecure_banner.ts";
 import { AuthStore, type OpenKv } from "./auth/store.ts";
 import { audited } from "./audited.ts";
@@ -29,6 +32,7 @@ import { bridgeHandlers } from "./routes.ts";
 import { Creator } from "./routing/create.ts";
 import { noEphemeralRecords } from "./routing/ephemeral_records.ts";
 import { Forward } from "./routing/forward.ts";
+import { TerminalRoute } from "./routing/terminal.ts";
 import { Merged } from "./routing/merged.ts";
 
 /** What the process gives its bridge. */
@@ -39,6 +43,8 @@ export interface BridgeHost {
   readonly log: Log;
   /** A line for the operator that is no log line. */
   readonly tell: (line: string) => void;
+  /** Who may be asked for the first admin; null: nobody is there. */
+  readonly terminal: AdminTerminal | null;
 }
 
 /** Starts the bridge. Throws when its data directory is taken or damaged, or its port cannot be bound. */
@@ -72,6 +78,7 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
         }),
     }),
   );
+  await prepareAuthentication(authentication, config, host);
   authentication.start();
   const fleet = stack.use(
     new Fleet({
@@ -114,6 +121,7 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
         branches: new Branches(lane),
         forward: new Forward(fleet, noEphemeralRecords),
         creator: new Creator(fleet, repos, noEphemeralRecords),
+        terminal: new TerminalRoute({ fleet, dial, log }),
         watch: (principal, socket) => authentication.liveSockets.register(principal, socket),
       }),
     }),
@@ -125,6 +133,27 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
 
   const owned = stack.move();
   return { url: listener.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** The first admin, and the answer to a launcher; both before anybody can ask anything. */
+async function prepareAuthentication(
+  authentication: Authentication,
+  config: BridgeConfig,
+  { terminal }: BridgeHost,
+): Promise<void> {
+  const insecure = config.insecureNoAuth;
+  const firstAdminCreated = await ensureFirstAdmin(authentication, {
+    insecure,
+    variables: config.admin,
+    terminal,
+  });
+  if (config.launchFile === null) return;
+  const request = await readLaunchRequest(config.launchFile);
+  if (request === null) return;
+  await writeExchange(
+    config.launchFile,
+    await answerLaunch(authentication, request, { insecure, firstAdminCreated }),
+  );
 }
 
 /** Where people and ships find the bridge. */

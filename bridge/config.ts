@@ -1,7 +1,8 @@
 /** What the bridge is told by flags and environment. The only file of the bridge that reads either. */
 
 import { directoryFlag, logFormatFlag, readFlags, urlFlag } from "../shared/host/flags.ts";
-import { childEnvironment, env } from "../shared/host/lifecycle.ts";
+import { childEnvironment, env, takeSecret } from "../shared/host/lifecycle.ts";
+import type { AdminVariables } from "./auth/first_admin.ts";
 import { limits } from "../shared/limits.ts";
 import type { LogFormat } from "../shared/log.ts";
 
@@ -18,6 +19,10 @@ export interface BridgeConfig {
   readonly allowLinkLocal: boolean;
   readonly logFormat: LogFormat | null;
   readonly environment: Readonly<Record<string, string>>;
+  /** The first admin's three variables, read only when there is no admin. */
+  readonly admin: AdminVariables;
+  /** Where the launcher that started this bridge left its request; null: nobody launched it. */
+  readonly launchFile: string | null;
 }
 
 export const bridgeFlags = {
@@ -29,6 +34,7 @@ export const bridgeFlags = {
     "sweep-interval-ms",
     "allow-origin",
     "log-format",
+    "launch-file",
   ],
   switches: ["insecure-no-auth", "allow-link-local"],
   environmentPrefix: "GRID_BRIDGE_",
@@ -55,5 +61,11 @@ export function readBridgeConfig(args: readonly string[]): BridgeConfig {
     allowLinkLocal: flags.on("allow-link-local"),
     logFormat: logFormatFlag(flags),
     environment: childEnvironment(),
+    admin: {
+      username: takeSecret("GRID_BRIDGE_ADMIN_USER"),
+      email: takeSecret("GRID_BRIDGE_ADMIN_EMAIL"),
+      password: takeSecret("GRID_BRIDGE_ADMIN_PASSWORD"),
+    },
+    launchFile: flags.text("launch-file") ?? null,
   };
 }

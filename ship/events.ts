@@ -9,11 +9,8 @@ import type { Log } from "../shared/log.ts";
 import type { FleetEvent, WorkspaceEventType } from "../shared/schema/event.ts";
 import type { WorkspaceSummary } from "../shared/schema/workspace.ts";
 
-/** A change of one workspace, with its summary after the change. */
-export interface WorkspaceChange {
-  readonly type: WorkspaceEventType;
-  readonly workspace: WorkspaceSummary;
-}
+/** A change of one workspace, with its summary after the change: every `FleetEvent` but `sync`. */
+export type WorkspaceChange = Extract<FleetEvent, { type: WorkspaceEventType }>;
 
 export interface EventsOptions {
   /** The workspaces as they are now. */
@@ -67,7 +64,7 @@ class Subscriber {
   }
 
   #hear(change: WorkspaceChange): void {
-    const frame = this.#frame({ ...change, ...this.#stamp() });
+    const frame = JSON.stringify(change);
     const phase = this.#phase;
     switch (phase.kind) {
       case "building":
@@ -86,7 +83,9 @@ class Subscriber {
     const phase = this.#phase;
     if (this.#subscription === null || phase.kind !== "building") return;
     this.#phase = { kind: "live" };
-    const sync = this.#frame({ type: "sync", ...this.#stamp(), workspaces });
+    const { ship, clock } = this.options;
+    const event: FleetEvent = { type: "sync", ship, at: clock.now().toISOString(), workspaces };
+    const sync = JSON.stringify(event);
     this.#allowanceBytes = byteLength(sync);
     for (const frame of [sync, ...phase.frames]) this.#send(frame);
   }
@@ -144,14 +143,6 @@ class Subscriber {
     this.#poll = null;
     this.#held.clear();
     this.#phase = { kind: "live" };
-  }
-
-  #stamp() {
-    return { ship: this.options.ship, at: this.options.clock.now().toISOString() };
-  }
-
-  #frame(event: FleetEvent): string {
-    return JSON.stringify(event);
   }
 }
 

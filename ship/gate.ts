@@ -19,7 +19,7 @@ export interface ShipGateOptions {
   readonly bridgeToken: string | null;
   readonly browser: () => BrowserRules;
   /** The workspace whose agent holds `token`, or null. */
-  readonly workspaceOf: (token: string) => Promise<WorkspaceId | null>;
+  readonly workspaceOf: (token: string) => WorkspaceId | null;
 }
 
 /** The ship's gate: origin and host first, then the credential, then what it may reach. */
@@ -31,7 +31,7 @@ export function shipGate(options: ShipGateOptions): Gate<ShipPrincipal> {
       const token = bearerToken(request.headers);
       if (token === null) throw fail("unauthorized");
       if (await sameSecret(token, options.bridgeToken)) return { kind: "bridge" };
-      const workspace = await options.workspaceOf(token);
+      const workspace = options.workspaceOf(token);
       if (workspace === null) throw fail("unauthorized");
       return { kind: "agent", workspace };
     },

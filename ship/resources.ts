@@ -5,7 +5,7 @@ import { limits } from "../shared/limits.ts";
 import type { SystemResources } from "../shared/schema/ship.ts";
 
 /** Samples the host; takes `limits.cpuSampleMs`, over which the processors' busy share is measured. */
-export async function readSystemResources(clock: Clock): Promise<SystemResources> {
+export async function systemResources(clock: Clock): Promise<SystemResources> {
   const before = cpuTimes();
   await new Promise<void>((resolve) => void clock.after(limits.cpuSampleMs, resolve));
   const cpus = os.cpus();

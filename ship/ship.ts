@@ -12,7 +12,7 @@ import { writeAtomically } from "../shared/host/files.ts";
 import { listen } from "../shared/host/listen.ts";
 import { lockDirectory } from "../shared/host/lock.ts";
 import type { RunningDaemon } from "../shared/host/run_daemon.ts";
-import { type BrowserRules, browserRules } from "../shared/http/browser_guard.ts";
+import { browserRules } from "../shared/http/browser_guard.ts";
 import { router } from "../shared/http/router.ts";
 import type { WorkspaceId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
@@ -25,9 +25,13 @@ import type { ShipConfig } from "./config.ts";
 import { serveEvents } from "./events.ts";
 import { shipGate } from "./gate.ts";
 import { createGitLanes, Git } from "./git/git.ts";
-import { readSystemResources } from "./resources.ts";
+import { systemResources } from "./resources.ts";
 import { shipHandlers } from "./routes.ts";
+import type { Socket } from "../shared/http/socket.ts";
+import { Terminals } from "./terminal/terminals.ts";
+import { socketNameDefault } from "./tmux/names.ts";
 import { TmuxSessions } from "./tmux/tmux.ts";
+import { moverPrograms } from "./workspace/anchored_move.ts";
 import type { WorkspaceEvent } from "./workspace/ports.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
@@ -36,11 +40,18 @@ export interface ShipPrograms {
   readonly git: string;
   readonly tmux: string;
   readonly timeout: string;
+  readonly script: string;
+  readonly stty: string;
 }
 
 /** The name of the file by which an agent in a workspace finds its ship. */
 export const atlasFileName = "atlas.json";
 
+const moveConcurrencyMax = 4;
+const moveQueueMax = 256;
+/** Two programs for each terminal, and its short calls. */
+const terminalConcurrencyMax = 1024;
+const terminalQueueMax = 256;
 const tmuxConcurrencyMax = 4;
 const tmuxQueueMax = 256;
 
@@ -58,6 +69,7 @@ export async function startShip(
   let port = config.port;
   const parts = assemble({ ...config, gridDirectory }, programs, log, () => port);
   stack.use(parts.mcp);
+  stack.use(parts.terminals);
   await parts.workspaces.start();
   const listener = await listen({
     hostname: config.hostname,
@@ -81,6 +93,16 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
   const memory = new AgentMemory();
   const tokens = new AgentTokens();
   const lane = { timeoutPath: programs.timeout, environment };
+  const sessions = new TmuxSessions({
+    lane: new CommandLane({
+      ...lane,
+      programs: { tmux: programs.tmux },
+      concurrencyMax: tmuxConcurrencyMax,
+      queueMax: tmuxQueueMax,
+    }),
+    shell: config.shell,
+    sessionCommand: config.sessionCommand,
+  });
   const workspaces = new Workspaces({
     gridDirectory,
     shipName: name,
@@ -88,20 +110,32 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
       lanes: createGitLanes({ ...lane, programs: { git: programs.git } }),
       protocols: config.cloneProtocols as readonly CloneProtocol[],
     }),
-    sessions: new TmuxSessions({
-      lane: new CommandLane({
-        ...lane,
-        programs: { tmux: programs.tmux },
-        concurrencyMax: tmuxConcurrencyMax,
-        queueMax: tmuxQueueMax,
-      }),
-      shell: config.shell,
-      sessionCommand: config.sessionCommand,
+    moveLane: new CommandLane({
+      ...lane,
+      programs: moverPrograms,
+      concurrencyMax: moveConcurrencyMax,
+      queueMax: moveQueueMax,
     }),
+    sessions,
     agents: memory,
     tokens,
     events: hub,
     mcpUrl: (id) => mcpUrl(config.hostname, port(), id),
+    clock,
+    log,
+  });
+  const terminals = new Terminals({
+    host: {
+      lane: new CommandLane({
+        ...lane,
+        programs: { sh: "/bin/sh", tmux: programs.tmux, stty: programs.stty },
+        concurrencyMax: terminalConcurrencyMax,
+        queueMax: terminalQueueMax,
+      }),
+    },
+    socketName: socketNameDefault,
+    tmuxPath: programs.tmux,
+    scriptPath: programs.script,
     clock,
     log,
   });
@@ -113,7 +147,7 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
       statusChanged: (id) => workspaces.announceAgent(id),
       log,
     }),
-    access: () => mcpAccess(rules()),
+    rules: () => rules(),
     log,
   });
   const rules = () =>
@@ -134,18 +168,23 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
     handlers: shipHandlers({
       workspaces,
       mcp: (id, request) => mcp.handle(id, request),
-      resources: () => readSystemResources(clock),
+      resources: () => systemResources(clock),
       serveEvents: (socket) =>
         serveEvents(socket, { snapshot: () => workspaces.list(), hub, ship: name, clock, log }),
+      serveTerminal: (socket, id) => void serveTerminal(terminals, sessions, { socket, id }),
     }),
   });
-  return { workspaces, mcp, fetch };
+  return { workspaces, mcp, terminals, fetch };
 }
 
-const mcpAccess = ({ allowedHosts, allowedOrigins }: BrowserRules) => ({
-  hosts: allowedHosts === null ? null : [...allowedHosts],
-  origins: [...allowedOrigins],
-});
+/** The session's name is known a moment later; what the client sends meanwhile is kept by the socket. */
+async function serveTerminal(
+  terminals: Terminals,
+  sessions: TmuxSessions,
+  { socket, id }: { readonly socket: Socket; readonly id: WorkspaceId },
+): Promise<void> {
+  terminals.serve(socket, await sessions.nameOf(id));
+}
 
 /** Sessions run on the ship's own host, so loopback reaches it whatever it listens on. */
 function mcpUrl(hostname: string, port: number, { repoName, name }: WorkspaceId): string {

@@ -96,6 +96,22 @@ export const commandTable = commands({
   },
   "activate": { summary: "Start a workspace's session", positionals: { workspace } },
   "deactivate": { summary: "End a workspace's session", positionals: { workspace } },
+  "attach": {
+    summary: "Show a session in this terminal; Ctrl-\\ leaves it running",
+    positionals: { workspace },
+    flags: { "read-only": { kind: "boolean", summary: "only look" } },
+    examples: ["grid attach web/fix-login"],
+  },
+  "capture": {
+    summary: "Print what a session's screen shows",
+    positionals: { workspace },
+    flags: {
+      ansi: { kind: "boolean", summary: "with colours" },
+      cols: { kind: "count", value: "N", summary: "width of the screen meanwhile (80)" },
+      rows: { kind: "count", value: "N", summary: "height of the screen meanwhile (24)" },
+    },
+    examples: ["grid capture fix-login", "grid capture fix-login --json"],
+  },
   "switch": {
     summary: "Switch to a branch, created when it is missing",
     positionals: { workspace, branch: { summary: "the branch" } },

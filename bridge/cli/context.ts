@@ -2,6 +2,7 @@
 import type { BridgeApi } from "../../shared/api/bridge_api.ts";
 import type { Client } from "../../shared/http/client.ts";
 import type { Credentials } from "./credentials.ts";
+import type { UserTerminal } from "./attach/attach.ts";
 import type { Paint } from "./output.ts";
 
 /** The streams and the terminal, as values: tests give their own. */
@@ -15,6 +16,8 @@ export interface CliIo {
   askSecret(question: string): Promise<string | null>;
   /** The next line of standard input, such as a piped password; null at its end. */
   readLine(): Promise<string | null>;
+  /** The terminal as a whole screen; null when there is none. */
+  terminal(): UserTerminal | null;
   readonly inputIsTerminal: boolean;
   readonly outputIsTerminal: boolean;
   readonly errorIsTerminal: boolean;

@@ -20,13 +20,15 @@ import {
   programArguments,
   takeSecret,
 } from "../../shared/host/lifecycle.ts";
+import { processTerminal } from "../../shared/host/user_terminal.ts";
 import { hostName, runningProgram, workingDirectory } from "../../shared/host/machine.ts";
+import { adminVariableNames } from "../launch/admin.ts";
+import { SessionFile, sessionFilePath } from "./session_file.ts";
 import { binaryCommand, type DaemonCommand, sourceCommand } from "../launch/daemon_command.ts";
 import { demoCommand } from "../launch/demo.ts";
 import { type LaunchOptions, upCommand } from "../launch/up.ts";
 import type { CliIo, CliSettings } from "./context.ts";
 import { type CliOptions, runCli } from "./run.ts";
-import { sessionFilePath } from "./session_file.ts";
 
 /** The streams of this process; `stop` aborts on Ctrl-C and TERM. */
 function processIo(stop: AbortSignal): CliIo {
@@ -37,6 +39,7 @@ function processIo(stop: AbortSignal): CliIo {
     ask: (question) => askLine(question, stop),
     askSecret: (question) => askSecret(question, stop),
     readLine: () => readInputLine(stop),
+    terminal: processTerminal,
     inputIsTerminal,
     outputIsTerminal,
     errorIsTerminal,
@@ -89,6 +92,22 @@ function launchOptions(): LaunchOptions {
       stateHome: env("XDG_STATE_HOME"),
       workingDirectory: workingDirectory(),
     },
+    adminVariables: Object.fromEntries(
+      adminVariableNames.flatMap((name) => {
+        const value = takeSecret(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+    terminal: consoleFacts().inputIsTerminal
+      ? {
+        ask: (question) => Promise.resolve(askLine(question)),
+        askSecret,
+        tell: (line) => void writeError(`${line}\n`),
+      }
+      : null,
+    sessions: new SessionFile(
+      sessionFilePath({ configHome: env("XDG_CONFIG_HOME"), home: env("HOME") ?? "/" }),
+    ),
     searchPath: env("PATH") ?? "/usr/local/bin:/usr/bin:/bin",
     environment,
     daemonCommand: daemonCommand(),

@@ -9,6 +9,7 @@ import { showCompletion, showVersion } from "./commands/meta.ts";
 import { newWorkspace } from "./commands/new.ts";
 import { addRepo, listBranches, listRepos, removeRepo } from "./commands/repo.ts";
 import { addShip, listShips, removeShip } from "./commands/ship.ts";
+import { attachWorkspace, captureWorkspace } from "./commands/terminal.ts";
 import { showStatus } from "./commands/status.ts";
 import {
   addUser,
@@ -67,6 +68,8 @@ const own: Omit<Handlers, "up" | "demo"> = {
   "diff": diffWorkspace,
   "activate": activate,
   "deactivate": deactivate,
+  "attach": attachWorkspace,
+  "capture": captureWorkspace,
   "switch": switchBranch,
   "rm": removeWorkspace,
   "events": followEvents,

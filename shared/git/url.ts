@@ -61,7 +61,7 @@ function brokenText(text: string): string | null {
   if (text !== text.trim()) return "the clone URL must not begin or end with white space";
   if (text.startsWith("-")) return "the clone URL must not begin with a dash";
   // `<helper>::<address>`: git would run git-remote-<helper>.
-  if (/^[^/]*::/.test(text)) return "remote helpers (<helper>::…) are not allowed";
+  if (/^[A-Za-z0-9+.-]*::/.test(text)) return "remote helpers (<helper>::…) are not allowed";
   return null;
 }
 
@@ -154,9 +154,12 @@ function parseFile(text: string): ParsedCloneUrl {
     : refused("the file URL must be file:///path");
 }
 
+// `https:x` is a slip, not a host called https.
+const schemeAsHost = /^(https?|file|ftps?|data|javascript|ext|fd):/i;
+
 function parseScp(text: string): ParsedCloneUrl {
-  const path = scpForm.exec(text)?.[1];
-  if (path === undefined) {
+  const path = schemeAsHost.test(text) ? undefined : scpForm.exec(text)?.[1];
+  if (path === undefined || path.includes("\\")) {
     return refused(
       "the clone URL must be https, http, ssh, git or file, the form host:path or an absolute path",
     );

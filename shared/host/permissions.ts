@@ -54,6 +54,7 @@ const environmentNames: Readonly<Record<DaemonKind, readonly string[]>> = {
     "GRID_BRIDGE_ALLOW_ORIGIN",
     "GRID_BRIDGE_ALLOW_LINK_LOCAL",
     "GRID_BRIDGE_INSECURE_NO_AUTH",
+    "GRID_BRIDGE_LAUNCH_FILE",
     "GRID_INSECURE_NO_AUTH",
     "GRID_GITHUB_TOKEN",
     "GRID_GITHUB_API_URL",

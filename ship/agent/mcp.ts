@@ -2,10 +2,14 @@
  * The MCP endpoint of each workspace: stateless streamable HTTP on the protocol's own SDK. Every request
  * gets a server and transport of its own, bound to one workspace; nothing outlives the response.
  */
+// The package's exports map hides its declarations from Deno behind the `.js`: hence `@ts-types`.
+// @ts-types="@modelcontextprotocol/sdk/server/mcp"
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+// @ts-types="@modelcontextprotocol/sdk/server/webStandardStreamableHttp"
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types";
 import { Failure, messageOf } from "../../shared/errors.ts";
+import { type BrowserRules, checkBrowser } from "../../shared/http/browser_guard.ts";
 import type { WorkspaceId } from "../../shared/ids.ts";
 import { limits } from "../../shared/limits.ts";
 import type { Log } from "../../shared/log.ts";
@@ -15,11 +19,8 @@ export interface McpOptions {
   /** Reported to clients. */
   readonly version: string;
   readonly tools: readonly Tool[];
-  /** The Host values and Origins that may ask; `hosts` null means that the listener checks Host alone. */
-  readonly access: () => {
-    readonly hosts: readonly string[] | null;
-    readonly origins: readonly string[];
-  };
+  /** Whom the daemon lets in, asked at each request: its port is known only once it listens. */
+  readonly rules: () => BrowserRules;
   readonly log: Log;
 }
 
@@ -32,7 +33,7 @@ export class McpEndpoint implements AsyncDisposable {
 
   constructor(private readonly options: McpOptions) {}
 
-  /** One request for the workspace `id`; failures come back in MCP shape, it never throws. */
+  /** One request for the workspace `id`; failures come back in MCP shape. */
   async handle(id: WorkspaceId, request: Request): Promise<Response> {
     const refusal = this.#refusal(request);
     if (refusal !== null) return refusal;
@@ -63,18 +64,17 @@ export class McpEndpoint implements AsyncDisposable {
   }
 
   /**
-   * Origin and Host, against DNS rebinding. The SDK's own check reads an empty list as "anything goes",
-   * which is the wrong way round for origins.
+   * Origin and Host, against DNS rebinding: the daemon's own rules once more, in MCP shape. The SDK's
+   * check reads an empty list of origins as "anything goes", which is the wrong way round.
    */
   #refusal(request: Request): Response | null {
-    const { hosts, origins } = this.options.access();
-    const host = request.headers.get("host") ?? new URL(request.url).host;
-    if (hosts !== null && !hosts.includes(host)) return protocolError(403, "host not allowed");
-    const origin = request.headers.get("origin");
-    if (origin !== null && !origins.includes(origin)) {
-      return protocolError(403, "origin not allowed");
+    try {
+      checkBrowser(request.headers, this.options.rules());
+      return null;
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown;
+      return protocolError(thrown.status, thrown.message);
     }
-    return null;
   }
 
   #server(id: WorkspaceId): McpServer {

@@ -1,5 +1,5 @@
 /** Opaque MCP tokens: each opens its own workspace's endpoint, for as long as the workspace is active. */
-import { timingSafeEqual } from "node:crypto";
+import { createHash, timingSafeEqual } from "node:crypto";
 import { type WorkspaceId, type WorkspaceKey, workspaceKey } from "../../shared/ids.ts";
 
 interface Binding {
@@ -18,12 +18,12 @@ export class AgentTokens {
   readonly #digestOf = new Map<WorkspaceKey, string>();
 
   /** A new token for the workspace (32 random bytes, base64url); the one before is void from now on. */
-  async mint(id: WorkspaceId): Promise<string> {
+  mint(id: WorkspaceId): string {
     const token = crypto.getRandomValues(new Uint8Array(tokenBytes)).toBase64({
       alphabet: "base64url",
       omitPadding: true,
     });
-    const digest = await sha256(token);
+    const digest = sha256(token);
     this.revoke(id);
     this.#byDigest.set(digest.toHex(), { id, digest });
     this.#digestOf.set(workspaceKey(id), digest.toHex());
@@ -39,14 +39,15 @@ export class AgentTokens {
   }
 
   /** The workspace that the token opens, or null. */
-  async verify(token: string): Promise<WorkspaceId | null> {
+  verify(token: string): WorkspaceId | null {
     // Looking up by digest tells a guesser nothing of the token; the comparison after it is the check.
-    const digest = await sha256(token);
+    const digest = sha256(token);
     const binding = this.#byDigest.get(digest.toHex());
     return binding !== undefined && timingSafeEqual(binding.digest, digest) ? binding.id : null;
   }
 }
 
-async function sha256(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+/** Synchronous, unlike WebCrypto: minting must be one step, and a token is short. */
+function sha256(text: string): Uint8Array {
+  return new Uint8Array(createHash("sha256").update(text).digest());
 }

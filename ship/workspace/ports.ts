@@ -26,7 +26,7 @@ export interface AgentMemory {
 
 /** The opaque tokens that agents present, one per active workspace. */
 export interface AgentTokens {
-  mint(id: WorkspaceId): Promise<string>;
+  mint(id: WorkspaceId): string;
   revoke(id: WorkspaceId): void;
 }
 

@@ -10,9 +10,8 @@ async function namesIn(area: string): Promise<string[]> {
   for await (const entry of Deno.readDir(new URL(`${area}/`, tests))) {
     if (!entry.name.endsWith("_test.ts")) continue;
     const text = await Deno.readTextFile(new URL(`${area}/${entry.name}`, tests));
-    names.push(
-      ...[...text.matchAll(/(?:test|step)\(\s*["'`]([^"'`\n]*)/g)].map((match) => match[1]!),
-    );
+    const literals = text.matchAll(/(?:test|step)\(\s*(["'`])((?:(?!\1)[^\n])*)\1/g);
+    names.push(...[...literals].map((match) => match[2]!));
   }
   return names;
 }

@@ -33,6 +33,7 @@ export async function cli(argv: readonly string[], options: CliRunOptions = {}):
   const input = [...options.input ?? []];
   const terminal = options.terminal ?? false;
   const io: CliIo = {
+    terminal: () => null,
     out(text) {
       run.out += text;
       options.onOut?.(text);

@@ -1,4 +1,6 @@
 /** A grid directory with real git, for tests of the ship's workspaces. */
+import { CommandLane } from "../../shared/host/command.ts";
+import { moverPrograms } from "../../ship/workspace/anchored_move.ts";
 import { join } from "node:path";
 import { systemClock } from "../../shared/clock.ts";
 import { Failure, type FailureCode } from "../../shared/errors.ts";
@@ -7,7 +9,7 @@ import { type CloneProtocol, cloneProtocols } from "../../shared/git/url.ts";
 import type { WorkspaceId } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseIdentifier } from "../../shared/parse.ts";
-import { createGitLanes, Git } from "../../ship/git/git.ts";
+import { createGitLanes, Git, type GitLanes } from "../../ship/git/git.ts";
 import type { WorkspaceEvent } from "../../ship/workspace/ports.ts";
 import { Workspaces } from "../../ship/workspace/workspaces.ts";
 import { MemoryAgents, MemorySessions, MemoryTokens } from "./memory_sessions.ts";
@@ -44,7 +46,7 @@ export interface Grid extends AsyncDisposable {
   readonly agents: MemoryAgents;
   readonly tokens: MemoryTokens;
   readonly events: WorkspaceEvent[];
-  readonly git: Git;
+  readonly lanes: GitLanes;
 }
 
 export interface GridOptions {
@@ -61,14 +63,12 @@ export async function makeGrid(options: GridOptions = {}): Promise<Grid> {
   await Deno.mkdir(home);
   const remote = await makeRemote(root);
   const program = await options.gitProgram?.(root) ?? gitPath;
-  const git = new Git({
-    lanes: createGitLanes({
-      programs: { git: program },
-      timeoutPath,
-      environment: { PATH: "/usr/bin:/bin", HOME: home },
-    }),
-    protocols: options.protocols ?? cloneProtocols,
+  const lanes = createGitLanes({
+    programs: { git: program },
+    timeoutPath,
+    environment: { PATH: "/usr/bin:/bin", HOME: home },
   });
+  const git = new Git({ lanes, protocols: options.protocols ?? cloneProtocols });
   const hub = new EventHub<WorkspaceEvent>();
   const events: WorkspaceEvent[] = [];
   const subscription = hub.subscribe((event) => events.push(event));
@@ -79,6 +79,13 @@ export async function makeGrid(options: GridOptions = {}): Promise<Grid> {
     gridDirectory,
     shipName: parseIdentifier("ship", "ark"),
     git,
+    moveLane: new CommandLane({
+      programs: moverPrograms,
+      timeoutPath,
+      environment: { PATH: "/usr/bin:/bin" },
+      concurrencyMax: 4,
+      queueMax: 64,
+    }),
     sessions,
     agents,
     tokens,
@@ -96,7 +103,7 @@ export async function makeGrid(options: GridOptions = {}): Promise<Grid> {
     agents,
     tokens,
     events,
-    git,
+    lanes,
     async [Symbol.asyncDispose]() {
       subscription[Symbol.dispose]();
       await Deno.remove(root, { recursive: true });
@@ -104,7 +111,8 @@ export async function makeGrid(options: GridOptions = {}): Promise<Grid> {
   };
 }
 
-async function makeRemote(root: string): Promise<string> {
+/** A bare repository below `root`: branches main, feat/x and other, the tag v1 off every branch. */
+export async function makeRemote(root: string): Promise<string> {
   const work = join(root, "seed");
   const bare = join(root, "remote.git");
   await Deno.mkdir(work);

@@ -50,10 +50,10 @@ export class MemoryAgents implements AgentMemory {
 
 export class MemoryTokens implements AgentTokens {
   readonly tokens = new Map<string, string>();
-  mint(id: WorkspaceId): Promise<string> {
+  mint(id: WorkspaceId): string {
     const token = crypto.randomUUID();
     this.tokens.set(workspaceKey(id), token);
-    return Promise.resolve(token);
+    return token;
   }
   revoke(id: WorkspaceId): void {
     this.tokens.delete(workspaceKey(id));

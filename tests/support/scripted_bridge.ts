@@ -2,6 +2,7 @@
  * A supported double of the bridge: the real routes of `bridgeApi` through the real router and listener,
  * over state in memory. Run as a program it is a daemon: `scripted_bridge.ts --port=0`.
  */
+import { readLaunchRequest, writeExchange } from "../../bridge/launch/exchange.ts";
 import { type BridgeApi, bridgeApi } from "../../shared/api/bridge_api.ts";
 import { EventHub } from "../../shared/event_hub.ts";
 import { fail, failures } from "../../shared/errors.ts";
@@ -250,11 +251,21 @@ const figures = {
   memory: { total: 8 * 1024 ** 3, free: 6 * 1024 ** 3, used: 2 * 1024 ** 3, usage: 0.25 },
 } satisfies import("../../shared/schema/ship.ts").SystemResources;
 
+/** The exchange of a launched bridge: made-up tokens, and no session, for nobody needs one here. */
+async function answerLauncher(): Promise<void> {
+  const file = /--launch-file=(\S+)/.exec(Deno.args.join(" "))?.[1];
+  const request = file === undefined ? null : await readLaunchRequest(file);
+  if (file === undefined || request === null) return;
+  const ships = request.ships.map((name) => ({ name, bridgeToken: "b", shipToken: "s" }));
+  await writeExchange(file, { kind: "answer", ships, session: null, firstAdminCreated: false });
+}
+
 if (import.meta.main) {
   const port = Number(/--port=(\d+)/.exec(Deno.args.join(" "))?.[1] ?? "0");
   const stopped = Promise.withResolvers<void>();
   using _stop = onStop(() => stopped.resolve());
   await using server = await new ScriptedBridge().serve(port);
+  await answerLauncher();
   console.log(`listening on ${server.url}`);
   await stopped.promise;
 }

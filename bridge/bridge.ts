@@ -32,6 +32,7 @@ import { bridgeHandlers } from "./routes.ts";
 import { Creator } from "./routing/create.ts";
 import { noEphemeralRecords } from "./routing/ephemeral_records.ts";
 import { Forward } from "./routing/forward.ts";
+import { TerminalRoute } from "./routing/terminal.ts";
 import { Merged } from "./routing/merged.ts";
 
 /** What the process gives its bridge. */
@@ -120,6 +121,7 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
         branches: new Branches(lane),
         forward: new Forward(fleet, noEphemeralRecords),
         creator: new Creator(fleet, repos, noEphemeralRecords),
+        terminal: new TerminalRoute({ fleet, dial, log }),
         watch: (principal, socket) => authentication.liveSockets.register(principal, socket),
       }),
     }),

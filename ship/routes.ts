@@ -15,6 +15,7 @@ export interface ShipRouteDeps {
   readonly mcp: (id: WorkspaceId, request: Request) => Promise<Response>;
   readonly resources: () => Promise<SystemResources>;
   readonly serveEvents: (socket: Socket) => void;
+  readonly serveTerminal: (socket: Socket, id: WorkspaceId) => void;
 }
 
 type ShipCall<Name extends keyof ShipApi> = Call<ShipApi[Name], ShipPrincipal>;
@@ -37,6 +38,13 @@ export function shipHandlers(deps: ShipRouteDeps): Handlers<ShipApi, ShipPrincip
     mcpGet: mcp,
     mcpPost: mcp,
     mcpDelete: mcp,
+    terminal: (call) =>
+      call.connection.upgrade(call.request, {
+        onSocket: (socket) => deps.serveTerminal(socket, idOf(call)),
+        compress: true,
+        payloadBytesMax: limits.terminalPayloadBytesMax,
+        heartbeatMs: limits.heartbeatMs,
+      }),
     systemResources: () => deps.resources(),
     events: ({ connection, request }) =>
       connection.upgrade(request, {

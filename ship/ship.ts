@@ -27,6 +27,9 @@ import { shipGate } from "./gate.ts";
 import { createGitLanes, Git } from "./git/git.ts";
 import { systemResources } from "./resources.ts";
 import { shipHandlers } from "./routes.ts";
+import type { Socket } from "../shared/http/socket.ts";
+import { Terminals } from "./terminal/terminals.ts";
+import { socketNameDefault } from "./tmux/names.ts";
 import { TmuxSessions } from "./tmux/tmux.ts";
 import { moverPrograms } from "./workspace/anchored_move.ts";
 import type { WorkspaceEvent } from "./workspace/ports.ts";
@@ -37,6 +40,8 @@ export interface ShipPrograms {
   readonly git: string;
   readonly tmux: string;
   readonly timeout: string;
+  readonly script: string;
+  readonly stty: string;
 }
 
 /** The name of the file by which an agent in a workspace finds its ship. */
@@ -44,6 +49,9 @@ export const atlasFileName = "atlas.json";
 
 const moveConcurrencyMax = 4;
 const moveQueueMax = 256;
+/** Two programs for each terminal, and its short calls. */
+const terminalConcurrencyMax = 1024;
+const terminalQueueMax = 256;
 const tmuxConcurrencyMax = 4;
 const tmuxQueueMax = 256;
 
@@ -61,6 +69,7 @@ export async function startShip(
   let port = config.port;
   const parts = assemble({ ...config, gridDirectory }, programs, log, () => port);
   stack.use(parts.mcp);
+  stack.use(parts.terminals);
   await parts.workspaces.start();
   const listener = await listen({
     hostname: config.hostname,
@@ -84,6 +93,16 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
   const memory = new AgentMemory();
   const tokens = new AgentTokens();
   const lane = { timeoutPath: programs.timeout, environment };
+  const sessions = new TmuxSessions({
+    lane: new CommandLane({
+      ...lane,
+      programs: { tmux: programs.tmux },
+      concurrencyMax: tmuxConcurrencyMax,
+      queueMax: tmuxQueueMax,
+    }),
+    shell: config.shell,
+    sessionCommand: config.sessionCommand,
+  });
   const workspaces = new Workspaces({
     gridDirectory,
     shipName: name,
@@ -97,20 +116,26 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
       concurrencyMax: moveConcurrencyMax,
       queueMax: moveQueueMax,
     }),
-    sessions: new TmuxSessions({
-      lane: new CommandLane({
-        ...lane,
-        programs: { tmux: programs.tmux },
-        concurrencyMax: tmuxConcurrencyMax,
-        queueMax: tmuxQueueMax,
-      }),
-      shell: config.shell,
-      sessionCommand: config.sessionCommand,
-    }),
+    sessions,
     agents: memory,
     tokens,
     events: hub,
     mcpUrl: (id) => mcpUrl(config.hostname, port(), id),
+    clock,
+    log,
+  });
+  const terminals = new Terminals({
+    host: {
+      lane: new CommandLane({
+        ...lane,
+        programs: { sh: "/bin/sh", tmux: programs.tmux, stty: programs.stty },
+        concurrencyMax: terminalConcurrencyMax,
+        queueMax: terminalQueueMax,
+      }),
+    },
+    socketName: socketNameDefault,
+    tmuxPath: programs.tmux,
+    scriptPath: programs.script,
     clock,
     log,
   });
@@ -146,9 +171,19 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
       resources: () => systemResources(clock),
       serveEvents: (socket) =>
         serveEvents(socket, { snapshot: () => workspaces.list(), hub, ship: name, clock, log }),
+      serveTerminal: (socket, id) => void serveTerminal(terminals, sessions, { socket, id }),
     }),
   });
-  return { workspaces, mcp, fetch };
+  return { workspaces, mcp, terminals, fetch };
+}
+
+/** The session's name is known a moment later; what the client sends meanwhile is kept by the socket. */
+async function serveTerminal(
+  terminals: Terminals,
+  sessions: TmuxSessions,
+  { socket, id }: { readonly socket: Socket; readonly id: WorkspaceId },
+): Promise<void> {
+  terminals.serve(socket, await sessions.nameOf(id));
 }
 
 /** Sessions run on the ship's own host, so loopback reaches it whatever it listens on. */

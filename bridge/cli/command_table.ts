@@ -2,6 +2,11 @@
 import { commands } from "./arguments.ts";
 
 const workspace = { summary: "<repo>/<name>, or the name alone when it is unique" } as const;
+const username = { summary: "the user" } as const;
+const passwordStdin = {
+  kind: "boolean",
+  summary: "read the password from standard input, as is done without a terminal",
+} as const;
 
 export const commandTable = commands({
   "up": {
@@ -28,7 +33,10 @@ export const commandTable = commands({
   "ship add": {
     summary: "Register the ship that answers at a URL",
     positionals: { url: { summary: "such as http://127.0.0.1:4700" } },
-    examples: ["grid ship add http://127.0.0.1:4700"],
+    examples: [
+      "grid ship add http://127.0.0.1:4700",
+      "GRID_REGISTER_BRIDGE_TOKEN=… GRID_REGISTER_SHIP_TOKEN=… grid ship add http://host:4700",
+    ],
   },
   "ship rm": {
     summary: "Take a ship off the roster; its workspaces stay on its host",
@@ -102,6 +110,51 @@ export const commandTable = commands({
     flags: {
       limit: { kind: "count", value: "N", summary: "end after N events" },
     },
+  },
+  "login": {
+    summary: "Sign in at the bridge; the session is kept for 30 days",
+    flags: {
+      username: { kind: "text", value: "NAME", summary: "who (asked for on a terminal)" },
+      "password-stdin": passwordStdin,
+    },
+    examples: ["grid login", "grid login --username ada --password-stdin < password-file"],
+  },
+  "logout": { summary: "End the session, here and at the bridge" },
+  "whoami": { summary: "Who you are to the bridge" },
+  "user ls": { summary: "List the users (admins)" },
+  "user add": {
+    summary: "Add a user, with a password that is asked for (admins)",
+    positionals: { username, email: { summary: "name@host" } },
+    flags: {
+      admin: { kind: "boolean", summary: "an admin, not a member" },
+      "password-stdin": passwordStdin,
+    },
+    examples: ["grid user add mia mia@example.com"],
+  },
+  "user rm": {
+    summary: "Delete a user and end their sessions (admins)",
+    positionals: { username },
+  },
+  "user role": {
+    summary: "Make a user a member or an admin (admins)",
+    positionals: {
+      username,
+      role: { summary: "member or admin", oneOf: ["member", "admin"] },
+    },
+  },
+  "user passwd": {
+    summary: "Change a password: your own, or as an admin anybody's",
+    positionals: { username: { summary: "whose (default: yours)", optional: true } },
+    flags: {
+      "password-stdin": {
+        kind: "boolean",
+        summary: "read lines of standard input: the current password if yours, then the new one",
+      },
+    },
+  },
+  "user email": {
+    summary: "Change an email: your own, or as an admin anybody's",
+    positionals: { username, email: { summary: "name@host" } },
   },
   "version": { summary: "The version of grid" },
   "completion": {

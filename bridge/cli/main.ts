@@ -8,6 +8,7 @@ import {
   askLine,
   askSecret,
   consoleFacts,
+  readInputLine,
   writeError,
   writeOutput,
 } from "../../shared/host/console.ts";
@@ -34,7 +35,9 @@ function processIo(stop: AbortSignal): CliIo {
   return {
     out: writeOutput,
     err: (text) => void writeError(text),
-    ask: askLine,
+    ask: (question) => askLine(question, stop),
+    askSecret: (question) => askSecret(question, stop),
+    readLine: () => readInputLine(stop),
     inputIsTerminal,
     outputIsTerminal,
     errorIsTerminal,
@@ -46,7 +49,16 @@ function processIo(stop: AbortSignal): CliIo {
 function settings(): CliSettings {
   return {
     bridgeUrl: env("GRID_BRIDGE_URL"),
-    token: env("GRID_TOKEN"),
+    // Taken out of the environment: no child of a command has a use for them.
+    token: takeSecret("GRID_TOKEN"),
+    registration: {
+      shipToken: takeSecret("GRID_REGISTER_SHIP_TOKEN"),
+      bridgeToken: takeSecret("GRID_REGISTER_BRIDGE_TOKEN"),
+    },
+    sessionFile: sessionFilePath({
+      configHome: env("XDG_CONFIG_HOME"),
+      home: env("HOME") ?? "/",
+    }),
     noColor: env("NO_COLOR") !== undefined || env("TERM") === "dumb",
   };
 }

@@ -27,6 +27,7 @@ import {
   bridgeWorkspaceSummarySchema,
   switchBranchSchema,
 } from "../schema/workspace.ts";
+import { serverFrameSchema } from "../terminal/protocol.ts";
 import { endpoints, json } from "./endpoint.ts";
 
 const workspace = { repo: "repo", name: "workspace" } as const;
@@ -254,6 +255,14 @@ export const bridgeApi = endpoints({
     summary: "End the workspace's session",
     params: workspace,
     reply: ok,
+  },
+  terminal: {
+    method: "GET",
+    path: "/workspaces/:repo/:name/terminal",
+    audience: "ticket",
+    summary: "The session's screen, piped from the owning ship",
+    params: workspace,
+    reply: { kind: "socket", frames: serverFrameSchema },
   },
   events: {
     method: "GET",

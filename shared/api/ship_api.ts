@@ -10,6 +10,7 @@ import {
   workspaceStatusSchema,
   workspaceSummarySchema,
 } from "../schema/workspace.ts";
+import { serverFrameSchema } from "../terminal/protocol.ts";
 import { endpoints, json } from "./endpoint.ts";
 
 const workspace = { repo: "repo", name: "workspace" } as const;
@@ -106,6 +107,14 @@ export const shipApi = endpoints({
     summary: "MCP streamable HTTP",
     params: workspace,
     reply: { kind: "raw" },
+  },
+  terminal: {
+    method: "GET",
+    path: "/workspaces/:repo/:name/terminal",
+    audience: "bridge",
+    summary: "The session's screen, as snapshots and patches",
+    params: workspace,
+    reply: { kind: "socket", frames: serverFrameSchema },
   },
   systemResources: {
     method: "GET",

@@ -51,9 +51,13 @@ function writeAll(target: { writeSync(bytes: Uint8Array): number }, text: string
   }
 }
 
-/** Asks on the terminal and gives the line typed, or null at the end of input. */
-export function askLine(question: string): string | null {
-  return prompt(question);
+/**
+ * Asks on the terminal and gives the line typed, or null at the end of input or when `signal` aborts. The
+ * question goes to standard error: standard output holds answers only.
+ */
+export async function askLine(question: string, signal?: AbortSignal): Promise<string | null> {
+  writeError(question);
+  return await readInputLine(signal);
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The bridge's fleet, routing and routes put together on a temporary data directory, without a gate. */
+import { TerminalRoute } from "../../bridge/routing/terminal.ts";
 import assert from "node:assert/strict";
 import { type BridgeApi, bridgeApi } from "../../shared/api/bridge_api.ts";
 import { BridgeEvents } from "../../bridge/events.ts";
@@ -121,6 +122,7 @@ export class FleetRig implements AsyncDisposable {
       merged,
       creator: new Creator(fleet, repos, ephemeral),
       events: this.events,
+      terminal: new TerminalRoute({ fleet, dial, log }),
       watch: () => {},
     });
     const table = Object.fromEntries(fleetRoutes.map((name) => [name, bridgeApi[name]]));

@@ -192,6 +192,14 @@ export class ShipDouble implements AsyncDisposable {
       mcpPost: () => new Response(null, { status: 405 }),
       mcpDelete: () => new Response(null, { status: 405 }),
       systemResources: () => figures,
+      // No session here has a screen.
+      terminal: ({ connection, request }) =>
+        connection.upgrade(request, {
+          onSocket: (socket) => {
+            socket.send(JSON.stringify({ type: "exit", code: 1 }));
+            socket.close(1000);
+          },
+        }),
       events: ({ connection, request }) =>
         connection.upgrade(request, { onSocket: (socket) => this.#serveEvents(socket) }),
     };

@@ -178,7 +178,13 @@ export class TestShip implements AsyncDisposable {
         shipToken: null,
         environment: { PATH: searchPath, HOME: home, TMUX_TMPDIR: join(this.root, "t") },
       },
-      { git: await program("git"), tmux: await program("tmux"), timeout: await program("timeout") },
+      {
+        git: await program("git"),
+        tmux: await program("tmux"),
+        timeout: await program("timeout"),
+        script: await program("script"),
+        stty: await program("stty"),
+      },
       log,
     );
     this.#stack.use(running);

@@ -15,6 +15,9 @@ import { browserRules } from "../shared/http/browser_guard.ts";
 import { router } from "../shared/http/router.ts";
 import { limits } from "../shared/limits.ts";
 import type { Log } from "../shared/log.ts";
+import { ArmoryDistribution } from "./armory/distribution.ts";
+import { armoryHandlers } from "./armory/routes.ts";
+import { Armory } from "./armory/serve.ts";
 import { Audit } from "./auth/audit.ts";
 import { Authentication } from "./auth/authentication.ts";
 import type { AdminTerminal } from "./auth/first_admin.ts";
@@ -100,6 +103,10 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
   events.start();
   await fleet.start();
 
+  const armory = new Armory({ directory: join(dataDirectory, "armory"), clock, log });
+  const bridgeUrl = () => publicUrl(config, port);
+  const distribution = stack.use(new ArmoryDistribution({ armory, fleet, bridgeUrl, clock, log }));
+
   const lane = new CommandLane({
     programs: { git: host.programs.git },
     timeoutPath: host.programs.timeout,
@@ -113,6 +120,7 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
     gate: authentication.gate,
     handlers: audited(audit, {
       ...authentication.handlers,
+      ...armoryHandlers({ armory, distribution }),
       ...bridgeHandlers({
         fleet,
         repos,
@@ -129,6 +137,8 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
   const listener = await listen({ hostname: config.hostname, port: config.port, fetch });
   stack.defer(() => listener.shutdown());
   port = listener.port;
+  // Not before the bridge answers: a ship that is told pulls at once.
+  distribution.start();
   if (config.insecureNoAuth) stack.use(new InsecureBanner(clock, host.tell)).start();
 
   const owned = stack.move();

@@ -14,7 +14,7 @@ export async function main(args: readonly string[]): Promise<number> {
       const path = config.environment["PATH"] ?? "";
       return await startShip(
         config,
-        await requirePrograms(["git", "tmux", "timeout", "script", "stty"], path),
+        await requirePrograms(["git", "tmux", "timeout", "script", "stty", "ln"], path),
         log,
       );
     },

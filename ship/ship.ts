@@ -11,6 +11,7 @@ import { CommandLane } from "../shared/host/command.ts";
 import { writeAtomically } from "../shared/host/files.ts";
 import { listen } from "../shared/host/listen.ts";
 import { lockDirectory } from "../shared/host/lock.ts";
+import { resolveHost } from "../shared/host/resolve.ts";
 import type { RunningDaemon } from "../shared/host/run_daemon.ts";
 import { browserRules } from "../shared/http/browser_guard.ts";
 import { router } from "../shared/http/router.ts";
@@ -21,6 +22,7 @@ import { McpEndpoint } from "./agent/mcp.ts";
 import { AgentMemory } from "./agent/memory.ts";
 import { AgentTokens } from "./agent/tokens.ts";
 import { agentTools } from "./agent/tools.ts";
+import { ShipArmory } from "./armory/armory.ts";
 import type { ShipConfig } from "./config.ts";
 import { serveEvents } from "./events.ts";
 import { shipGate } from "./gate.ts";
@@ -40,6 +42,7 @@ export interface ShipPrograms {
   readonly git: string;
   readonly tmux: string;
   readonly timeout: string;
+  readonly ln: string;
   readonly script: string;
   readonly stty: string;
 }
@@ -69,8 +72,10 @@ export async function startShip(
   let port = config.port;
   const parts = assemble({ ...config, gridDirectory }, programs, log, () => port);
   stack.use(parts.mcp);
+  stack.use(parts.armory);
   stack.use(parts.terminals);
   await parts.workspaces.start();
+  await parts.armory.start();
   const listener = await listen({
     hostname: config.hostname,
     port: config.port,
@@ -124,6 +129,18 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
     clock,
     log,
   });
+  const armory = new ShipArmory({
+    stateDirectory: config.stateDirectory,
+    places: config.places,
+    bridgeUrl: config.bridgeUrl,
+    shipToken: config.shipToken,
+    authenticated: config.bridgeToken !== null,
+    lane,
+    lnPath: programs.ln,
+    resolve: resolveHost,
+    clock,
+    log,
+  });
   const terminals = new Terminals({
     host: {
       lane: new CommandLane({
@@ -167,6 +184,7 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
     }),
     handlers: shipHandlers({
       workspaces,
+      armory,
       mcp: (id, request) => mcp.handle(id, request),
       resources: () => systemResources(clock),
       serveEvents: (socket) =>
@@ -174,7 +192,7 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
       serveTerminal: (socket, id) => void serveTerminal(terminals, sessions, { socket, id }),
     }),
   });
-  return { workspaces, mcp, terminals, fetch };
+  return { workspaces, armory, mcp, terminals, fetch };
 }
 
 /** The session's name is known a moment later; what the client sends meanwhile is kept by the socket. */

@@ -121,6 +121,8 @@ export const commandTable = commands({
     positionals: { workspace },
     flags: { yes: { kind: "boolean", summary: "do not ask" } },
   },
+  "armory status": { summary: "What each ship has installed of the armory" },
+  "armory files": { summary: "What the armory holds" },
   "events": {
     summary: "Follow what happens to the workspaces",
     flags: {

@@ -3,6 +3,7 @@ import { bridgeApi } from "../../shared/api/bridge_api.ts";
 import { limits } from "../../shared/limits.ts";
 import { type GlobalValues, parseArguments, type ValuesOf } from "./arguments.ts";
 import { type CommandName, commandTable } from "./command_table.ts";
+import { listArmoryFiles, showArmory } from "./commands/armory.ts";
 import { login, logout, whoami } from "./commands/account.ts";
 import { followEvents } from "./commands/events.ts";
 import { showCompletion, showVersion } from "./commands/meta.ts";
@@ -72,6 +73,8 @@ const own: Omit<Handlers, "up" | "demo"> = {
   "capture": captureWorkspace,
   "switch": switchBranch,
   "rm": removeWorkspace,
+  "armory status": showArmory,
+  "armory files": listArmoryFiles,
   "events": followEvents,
   "login": login,
   "logout": logout,

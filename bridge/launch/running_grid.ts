@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { bridgeApi } from "../../shared/api/bridge_api.ts";
 import { messageOf } from "../../shared/errors.ts";
 import { makeDirectory } from "../../shared/host/machine.ts";
+import { armoryPlaces, shipWritePaths } from "../../shared/host/ship_places.ts";
 import { portIsFree } from "../../shared/host/ports.ts";
 import { Client } from "../../shared/http/client.ts";
 import type { ShipName } from "../../shared/ids.ts";
@@ -11,7 +12,14 @@ import { CliFailure } from "../cli/failure.ts";
 import type { DaemonCommand } from "./daemon_command.ts";
 import { type LaunchAnswer, takeLaunchAnswer, writeExchange } from "./exchange.ts";
 import type { Notice } from "./notice.ts";
-import { bridgeFlags, callableHost, type LaunchPlan, shipFlags, type ShipPlan } from "./plan.ts";
+import {
+  bridgeFlags,
+  type BridgePlan,
+  callableHost,
+  type LaunchPlan,
+  shipFlags,
+  type ShipPlan,
+} from "./plan.ts";
 import { registerShip } from "./registration.ts";
 import { Supervisor } from "./supervisor.ts";
 
@@ -125,13 +133,17 @@ async function shipSupervisor(
   options: GridOptions & { readonly bridgeUrl: string; readonly tokens: ShipTokens | null },
 ): Promise<Supervisor> {
   const { daemonCommand, environment, notice, tokens } = options;
-  const gridDirectory = await makeDirectory(plan.gridDirectory);
-  const stateDir = await makeDirectory(plan.stateDir);
-  const bridgeUrl = options.plan.bridge.publicUrl ?? options.bridgeUrl;
+  const own = {
+    gridDirectory: await makeDirectory(plan.gridDirectory),
+    stateDirectory: await makeDirectory(plan.stateDir),
+  };
+  // The ship is pinned to this origin: it must be the one under which the bridge pushes.
+  const bridgeUrl = plannedPublicUrl(options.plan.bridge) ??
+    `http://localhost:${new URL(options.bridgeUrl).port}`;
   const run = pathsOf(shipPrograms, options.programs);
   const scope = {
     read: run,
-    write: [gridDirectory, stateDir],
+    write: await shipWritePaths(own, placesOf({ ...environment, ...plan.environment })),
     run,
     net: [plan.hostname, "127.0.0.1", new URL(bridgeUrl).host],
   };
@@ -146,7 +158,11 @@ async function shipSupervisor(
     command: (port) => ({
       ...daemonCommand(
         "ship",
-        shipFlags({ ...plan, gridDirectory, stateDir }, port, bridgeUrl),
+        shipFlags(
+          { ...plan, gridDirectory: own.gridDirectory, stateDir: own.stateDirectory },
+          port,
+          bridgeUrl,
+        ),
         scope,
       ),
       env: { ...environment, ...plan.environment, ...secrets },
@@ -159,6 +175,7 @@ function bridgeSupervisor(
   options: GridOptions,
 ): Supervisor {
   const { daemonCommand, environment, notice, plan } = options;
+  const publicUrl = plannedPublicUrl(plan.bridge);
   const run = pathsOf(bridgePrograms, options.programs);
   // The bridge's listener and whatever ships and forges are registered: no list can name them all.
   const scope = { read: run, write: [dataDir], run, net: "any" as const };
@@ -167,11 +184,25 @@ function bridgeSupervisor(
     port: plan.bridge.port,
     notice,
     command: (port) => ({
-      ...daemonCommand("bridge", bridgeFlags({ ...plan.bridge, dataDir }, port, exchange), scope),
+      ...daemonCommand(
+        "bridge",
+        bridgeFlags({ ...plan.bridge, dataDir, publicUrl }, port, exchange),
+        scope,
+      ),
       env: { ...environment, ...options.adminVariables },
     }),
   });
 }
+
+/** What the bridge is told to call itself; null where its port is any free one: then it is localhost. */
+function plannedPublicUrl({ publicUrl, port, hostname }: BridgePlan): string | null {
+  if (publicUrl !== null) return publicUrl;
+  return port === 0 ? null : `http://${callableHost(hostname)}:${port}`;
+}
+
+/** As the ship will see them: the launcher passes none of the armory's flags. */
+const placesOf = ({ HOME }: Readonly<Record<string, string>>) =>
+  armoryPlaces({ home: HOME ?? null, skillsDirs: [], pluginsDirs: [], dotfileRoots: [] });
 
 const pathsOf = (names: readonly string[], programs: Readonly<Record<string, string>>) =>
   names.flatMap((name) => programs[name] ?? []);

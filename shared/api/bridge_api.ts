@@ -1,6 +1,12 @@
 /** The routes of the bridge (interface, "Bridge routes"). */
 import { z } from "zod";
 import {
+  armoryFileQuerySchema,
+  armoryFileSchema,
+  armoryManifestSchema,
+  shipArmoryStateSchema,
+} from "../schema/armory.ts";
+import {
   createUserSchema,
   loginReplySchema,
   loginSchema,
@@ -189,6 +195,28 @@ export const bridgeApi = endpoints({
     summary: "The branches of the repo's remote",
     params: { name: "repo" },
     reply: json(200, z.array(repoBranchSchema)),
+  },
+  armoryManifest: {
+    method: "GET",
+    path: "/armory",
+    audience: "armory",
+    summary: "What the armory holds",
+    reply: json(200, armoryManifestSchema),
+  },
+  armoryFile: {
+    method: "GET",
+    path: "/armory/file",
+    audience: "armory",
+    summary: "One file of the armory",
+    query: armoryFileQuerySchema,
+    reply: json(200, armoryFileSchema),
+  },
+  armoryShips: {
+    method: "GET",
+    path: "/armory/ships",
+    audience: "user",
+    summary: "What each ship has installed of the armory",
+    reply: json(200, z.array(shipArmoryStateSchema)),
   },
   listWorkspaces: {
     method: "GET",

@@ -1,5 +1,6 @@
 /** The routes of a ship (interface, "Ship routes"). */
 import { z } from "zod";
+import { armoryPushSchema, armorySyncStateSchema } from "../schema/armory.ts";
 import { okSchema } from "../schema/common.ts";
 import { fleetEventSchema } from "../schema/event.ts";
 import { activeQuerySchema, diffQuerySchema, forceQuerySchema } from "../schema/query.ts";
@@ -122,6 +123,21 @@ export const shipApi = endpoints({
     audience: "bridge",
     summary: "Figures of the ship's host",
     reply: json(200, systemResourcesSchema),
+  },
+  armoryState: {
+    method: "GET",
+    path: "/armory",
+    audience: "bridge",
+    summary: "What this ship has installed of its bridge's armory",
+    reply: json(200, armorySyncStateSchema),
+  },
+  syncArmory: {
+    method: "POST",
+    path: "/armory/sync",
+    audience: "bridge",
+    summary: "Pull, verify and install the bridge's armory",
+    body: armoryPushSchema,
+    reply: json(200, armorySyncStateSchema),
   },
   events: {
     method: "GET",

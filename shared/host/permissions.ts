@@ -37,6 +37,8 @@ const environmentNames: Readonly<Record<DaemonKind, readonly string[]>> = {
     "GRID_SHIP_SESSION_COMMAND",
     "GRID_SHIP_LOG_FORMAT",
     "GRID_SHIP_CLONE_PROTOCOLS",
+    "GRID_SHIP_SKILLS_DIR",
+    "GRID_SHIP_PLUGINS_DIR",
     "GRID_SHIP_DOTFILE_ROOT",
     "GRID_SHIP_ALLOW_ORIGIN",
     "SHELL",

@@ -6,6 +6,7 @@ const packages = {
   tmux: "tmux",
   timeout: "coreutils",
   script: "bsdutils",
+  ln: "coreutils",
   stty: "coreutils",
 } as const;
 export type NeededProgram = keyof typeof packages;

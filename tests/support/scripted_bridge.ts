@@ -12,6 +12,7 @@ import { type Handlers, router } from "../../shared/http/router.ts";
 import { type RepoName, type ShipName, type WorkspaceId, workspaceKey } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseIdentifier } from "../../shared/parse.ts";
+import type { ArmoryManifest, ShipArmoryState } from "../../shared/schema/armory.ts";
 import type { BridgeEvent, WorkspaceEventType } from "../../shared/schema/event.ts";
 import type { Repo } from "../../shared/schema/repo.ts";
 import type { RegisterShip, ShipInfo } from "../../shared/schema/ship.ts";
@@ -23,6 +24,9 @@ export class ScriptedBridge {
   readonly workspaces = new Map<string, BridgeWorkspaceSummary>();
   /** What `GET …/diff` answers. */
   diff = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n";
+  /** A text: where the broken dotfile map lies. */
+  armory: ArmoryManifest | string = { revision: "0".repeat(64), entries: [], dotfileMap: {} };
+  armoryShips: ShipArmoryState[] = [];
   authRequired = false;
   /** Answer a create plainly, although a stream was asked for. */
   plainCreate = false;
@@ -203,6 +207,11 @@ export class ScriptedBridge {
         if (!this.#find(id).active) throw fail("workspaceNotActive", id);
         return this.#change(params, "workspace.deactivated", { active: false });
       },
+      armoryManifest: () => {
+        if (typeof this.armory !== "string") return this.armory;
+        throw fail("invalidDotfileMap", { file: this.armory, faults: ['"x": is wrong'] });
+      },
+      armoryShips: () => this.armoryShips,
       events: ({ request, connection }) =>
         connection.upgrade(request, {
           onSocket: (socket) => {

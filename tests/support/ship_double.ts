@@ -10,6 +10,7 @@ import type { Socket } from "../../shared/http/socket.ts";
 import { type ShipName, workspaceKey } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseIdentifier } from "../../shared/parse.ts";
+import type { ArmorySyncState } from "../../shared/schema/armory.ts";
 import { ok } from "../../shared/schema/common.ts";
 import type { WorkspaceEventType } from "../../shared/schema/event.ts";
 import type { SystemResources } from "../../shared/schema/ship.ts";
@@ -192,6 +193,8 @@ export class ShipDouble implements AsyncDisposable {
       mcpPost: () => new Response(null, { status: 405 }),
       mcpDelete: () => new Response(null, { status: 405 }),
       systemResources: () => figures,
+      armoryState: () => neverSynced,
+      syncArmory: () => neverSynced,
       // No session here has a screen.
       terminal: ({ connection, request }) =>
         connection.upgrade(request, {
@@ -211,6 +214,15 @@ export class ShipDouble implements AsyncDisposable {
     return Object.fromEntries(scripted) as Handlers<ShipApi, null>;
   }
 }
+
+const neverSynced: ArmorySyncState = {
+  revision: null,
+  bridgeUrl: null,
+  syncedAt: null,
+  fileCount: 0,
+  install: null,
+  lastError: null,
+};
 
 /** A TCP relay that can hold its breath or hang up. */
 class Gate implements Disposable {

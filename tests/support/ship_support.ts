@@ -6,12 +6,15 @@ import { parseIdentifier } from "../../shared/parse.ts";
 import { fleetEventSchema } from "../../shared/schema/event.ts";
 import { dial, type DialOptions } from "../../shared/host/dial.ts";
 import { findProgram } from "../../shared/host/files.ts";
+import { armoryPlaces } from "../../shared/host/ship_places.ts";
 import { startShip } from "../../ship/ship.ts";
 import { makeRemote } from "./grid_support.ts";
 
 type FleetEvent = z.infer<typeof fleetEventSchema>;
 
 export interface ShipOptions {
+  /** What it presents to its bridge (default: nothing). */
+  readonly shipToken?: string | null;
   readonly bridgeToken?: string | null;
   readonly hostname?: string;
 }
@@ -43,12 +46,13 @@ export class TestShip implements AsyncDisposable {
     readonly root: string,
     readonly remote: string,
     readonly bridgeToken: string | null,
+    private readonly shipToken: string | null,
   ) {}
 
   static async start(options: ShipOptions = {}): Promise<TestShip> {
     const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "grid-ship-" }));
-    const { bridgeToken = "bridge-secret", hostname = "127.0.0.1" } = options;
-    const ship = new TestShip(root, await makeRemote(root), bridgeToken);
+    const { bridgeToken = "bridge-secret", shipToken = null, hostname = "127.0.0.1" } = options;
+    const ship = new TestShip(root, await makeRemote(root), bridgeToken, shipToken);
     ship.#stack.defer(() => Deno.remove(root, { recursive: true }));
     try {
       await ship.#start(hostname);
@@ -167,6 +171,7 @@ export class TestShip implements AsyncDisposable {
         port: 0,
         stateDirectory: join(this.root, "state"),
         bridgeUrl: null,
+        places: armoryPlaces({ home, skillsDirs: [], pluginsDirs: [], dotfileRoots: [] }),
         // Written whole before it gets its name, so that nobody reads half of it.
         sessionCommand: `printenv > "${this.root}/new-$GRID_WORKSPACE"; ` +
           `mv "${this.root}/new-$GRID_WORKSPACE" "${this.root}/session-$GRID_WORKSPACE"; exec cat`,
@@ -175,7 +180,7 @@ export class TestShip implements AsyncDisposable {
         allowedOrigins: ["https://allowed.example"],
         logFormat: null,
         bridgeToken: this.bridgeToken,
-        shipToken: null,
+        shipToken: this.shipToken,
         environment: { PATH: searchPath, HOME: home, TMUX_TMPDIR: join(this.root, "t") },
       },
       {
@@ -184,6 +189,7 @@ export class TestShip implements AsyncDisposable {
         timeout: await program("timeout"),
         script: await program("script"),
         stty: await program("stty"),
+        ln: await program("ln"),
       },
       log,
     );

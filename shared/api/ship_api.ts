@@ -1,5 +1,6 @@
 /** The routes of a ship (interface, "Ship routes"). */
 import { z } from "zod";
+import { agentCredentialsSchema } from "../schema/agent.ts";
 import { okSchema } from "../schema/common.ts";
 import { fleetEventSchema } from "../schema/event.ts";
 import { activeQuerySchema, diffQuerySchema, forceQuerySchema } from "../schema/query.ts";
@@ -106,6 +107,14 @@ export const shipApi = endpoints({
     summary: "MCP streamable HTTP",
     params: workspace,
     reply: { kind: "raw" },
+  },
+  agentCredentials: {
+    method: "POST",
+    path: "/agent/credentials",
+    audience: "bridge",
+    summary: "What the repo tools of this ship's agents call their bridge with",
+    body: agentCredentialsSchema,
+    reply: ok,
   },
   systemResources: {
     method: "GET",

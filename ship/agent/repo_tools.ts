@@ -51,7 +51,8 @@ function infoTool({ bridge }: RepoToolsOptions): Tool {
     description: "The repo of this workspace: default branch, web page, description.",
     readOnly: true,
     input: z.object({}),
-    output: repoDetailsSchema,
+    // The schema of a tool is shown as JSON Schema, which has no word for our branded names.
+    output: repoDetailsSchema.extend({ name: z.string() }),
     run: (id, _input, signal) => bridge.call("getRepo", { params: repo(id) }, signal),
   });
 }

@@ -97,7 +97,9 @@ Deno.test("repo tools: every one of them, on the workspace's own repo and branch
   await using agent = await McpAgent.connect(`${ship.url}/workspaces/web/w/mcp`);
   const { tools } = await agent.client.listTools();
   assert.equal(tools.length, 13);
-  assert.ok(tools.every(({ inputSchema, outputSchema }) => inputSchema && outputSchema));
+  for (const tool of tools as { inputSchema?: unknown; outputSchema?: unknown }[]) {
+    assert.ok(tool.inputSchema !== undefined && tool.outputSchema !== undefined);
+  }
   assert.equal((await agent.call("repo_info")).defaultBranch, "main");
   assert.equal((await agent.call("repo_issue_list", { label: ["bug"] })).issues.length, 1);
   assert.deepEqual((await agent.call("repo_issue_list", { state: "closed" })).issues, []);
@@ -127,5 +129,5 @@ Deno.test("repo tools: every one of them, on the workspace's own repo and branch
   await assert.rejects(agent.call("repo_checks", { ref: "mine" }), /push the branch first/);
   forge.assertFaultless();
   await listener.shutdown();
-  await assert.rejects(agent.call("repo_info"), /the bridge did not answer: connection refused/);
+  await assert.rejects(agent.call("repo_info"), /the bridge did not answer: /);
 });

@@ -27,13 +27,18 @@ import { InsecureBanner } from "./auth/insecure_banner.ts";
 import { AuthStore, type OpenKv } from "./auth/store.ts";
 import { audited } from "./audited.ts";
 import type { BridgeConfig } from "./config.ts";
+import { EphemeralStore } from "./ephemeral/records.ts";
+import { Sweeper } from "./ephemeral/sweeper.ts";
+import { sweptFleet } from "./ephemeral/swept_fleet.ts";
 import { BridgeEvents } from "./events.ts";
+import { AgentCredentialPush } from "./fleet/agent_credentials.ts";
 import { Branches } from "./fleet/branches.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { Repos } from "./fleet/repos.ts";
+import { GitHubProvider } from "./provider/github/github.ts";
+import { Providers } from "./provider/providers.ts";
 import { bridgeHandlers } from "./routes.ts";
 import { Creator } from "./routing/create.ts";
-import { noEphemeralRecords } from "./routing/ephemeral_records.ts";
 import { Forward } from "./routing/forward.ts";
 import { TerminalRoute } from "./routing/terminal.ts";
 import { Merged } from "./routing/merged.ts";
@@ -96,12 +101,33 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
   );
   const repos = new Repos(dataDirectory);
   await repos.start();
-  const merged = new Merged(fleet, noEphemeralRecords, log);
-  const events = stack.use(
-    new BridgeEvents({ fleet, merged, ephemeral: noEphemeralRecords, clock }),
-  );
+  const providers = new Providers([new GitHubProvider({ ...config.github, clock })]);
+  const ephemeral = new EphemeralStore(dataDirectory);
+  await ephemeral.start();
+  const merged = new Merged(fleet, ephemeral, log);
+  const events = stack.use(new BridgeEvents({ fleet, merged, ephemeral, clock }));
   events.start();
   await fleet.start();
+  const forward = new Forward(fleet, ephemeral);
+  const sweeper = stack.use(
+    new Sweeper({
+      records: ephemeral,
+      providers,
+      repo: (name) => repos.find(name),
+      fleet: sweptFleet(fleet, forward),
+      intervalMs: config.sweepIntervalMs,
+      clock,
+      log,
+    }),
+  );
+  const agentCredentials = stack.use(
+    new AgentCredentialPush({
+      fleet,
+      tokens: authentication.agentTokens,
+      bridgeUrl: () => publicUrl(config, port),
+      log,
+    }),
+  );
 
   const armory = new Armory({ directory: join(dataDirectory, "armory"), clock, log });
   const bridgeUrl = () => publicUrl(config, port);
@@ -127,8 +153,10 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
         merged,
         events,
         branches: new Branches(lane),
-        forward: new Forward(fleet, noEphemeralRecords),
-        creator: new Creator(fleet, repos, noEphemeralRecords),
+        forward,
+        creator: new Creator({ fleet, repos, providers, ephemeral, log }),
+        providers,
+        sweeper,
         terminal: new TerminalRoute({ fleet, dial, log }),
         watch: (principal, socket) => authentication.liveSockets.register(principal, socket),
       }),
@@ -139,6 +167,9 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
   port = listener.port;
   // Not before the bridge answers: a ship that is told pulls at once.
   distribution.start();
+  // From here on the bridge can be called: ships are told where.
+  agentCredentials.start();
+  sweeper.start();
   if (config.insecureNoAuth) stack.use(new InsecureBanner(clock, host.tell)).start();
 
   const owned = stack.move();

@@ -1,6 +1,12 @@
 /** What the bridge is told by flags and environment. The only file of the bridge that reads either. */
 
-import { directoryFlag, logFormatFlag, readFlags, urlFlag } from "../shared/host/flags.ts";
+import {
+  directoryFlag,
+  logFormatFlag,
+  readFlags,
+  urlFlag,
+  UsageError,
+} from "../shared/host/flags.ts";
 import { childEnvironment, env, takeSecret } from "../shared/host/lifecycle.ts";
 import type { AdminVariables } from "./auth/first_admin.ts";
 import { limits } from "../shared/limits.ts";
@@ -18,6 +24,12 @@ export interface BridgeConfig {
   /** Link-local addresses are refused as ship URLs unless this is on. */
   readonly allowLinkLocal: boolean;
   readonly logFormat: LogFormat | null;
+  readonly github: {
+    /** Null: issues, pull requests and checks of GitHub repos answer 401. */
+    readonly token: string | null;
+    /** Without a trailing slash. */
+    readonly apiUrl: string;
+  };
   readonly environment: Readonly<Record<string, string>>;
   /** The first admin's three variables, read only when there is no admin. */
   readonly admin: AdminVariables;
@@ -60,6 +72,10 @@ export function readBridgeConfig(args: readonly string[]): BridgeConfig {
     allowedOrigins: flags.list("allow-origin"),
     allowLinkLocal: flags.on("allow-link-local"),
     logFormat: logFormatFlag(flags),
+    github: {
+      token: takeSecret("GRID_GITHUB_TOKEN") ?? null,
+      apiUrl: githubApiUrl(env("GRID_GITHUB_API_URL")),
+    },
     environment: childEnvironment(),
     admin: {
       username: takeSecret("GRID_BRIDGE_ADMIN_USER"),
@@ -68,4 +84,14 @@ export function readBridgeConfig(args: readonly string[]): BridgeConfig {
     },
     launchFile: flags.text("launch-file") ?? null,
   };
+}
+
+/** Default: github.com's; an Enterprise Server's is `https://<host>/api/v3`. */
+function githubApiUrl(text: string | undefined): string {
+  if (text === undefined || text === "") return "https://api.github.com";
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === "") {
+    return url.href.replace(/\/+$/, "");
+  }
+  throw new UsageError("GRID_GITHUB_API_URL must be a URL such as https://host.example/api/v3");
 }

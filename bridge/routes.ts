@@ -1,5 +1,6 @@
 /** The bridge's routes about ships, repos and workspaces: a line per endpoint, from call to what does the work. */
 import type { BridgeApi } from "../shared/api/bridge_api.ts";
+import type { ForgeApi } from "../shared/api/forge_api.ts";
 import { eventStreamResponse, wantsEventStream } from "../shared/http/event_stream.ts";
 import type { Call, Handlers } from "../shared/http/router.ts";
 import type { Socket } from "../shared/http/socket.ts";
@@ -8,9 +9,12 @@ import type { RepoName, WorkspaceId, WorkspaceName } from "../shared/ids.ts";
 import { limits } from "../shared/limits.ts";
 import { ok } from "../shared/schema/common.ts";
 import type { BridgeEvents } from "./events.ts";
+import type { Sweeper } from "./ephemeral/sweeper.ts";
 import type { Branches } from "./fleet/branches.ts";
 import type { Fleet } from "./fleet/fleet.ts";
 import { type Repos, shownRepo } from "./fleet/repos.ts";
+import type { Providers } from "./provider/providers.ts";
+import { forgeHandlers } from "./provider/routes.ts";
 import type { Creator } from "./routing/create.ts";
 import type { Forward } from "./routing/forward.ts";
 import type { TerminalRoute } from "./routing/terminal.ts";
@@ -23,6 +27,8 @@ export interface FleetRouteDeps<Principal> {
   readonly forward: Forward;
   readonly merged: Merged;
   readonly creator: Creator;
+  readonly providers: Providers;
+  readonly sweeper: Sweeper;
   readonly events: BridgeEvents;
   readonly terminal: TerminalRoute;
   /** Sees every socket that opens, and closes it when whoever opened it may no longer. */
@@ -31,6 +37,8 @@ export interface FleetRouteDeps<Principal> {
 
 /** The routes of the table that are answered here. */
 export type FleetRoute =
+  | keyof ForgeApi
+  | "sweep"
   | "listShips"
   | "registerShip"
   | "removeShip"
@@ -66,6 +74,12 @@ export function bridgeHandlers<Principal>(
     createRepo: ({ body }) => repos.create(body).then(shownRepo),
     removeRepo: ({ params }) => repos.remove(params.name).then(() => ok),
     listBranches: ({ params, request }) => branches.list(repos.get(params.name), request.signal),
+    ...forgeHandlers({
+      providers: deps.providers,
+      repo: (name) => repos.get(name),
+      shown: shownRepo,
+    }),
+    sweep: () => deps.sweeper.sweep(),
     listWorkspaces: ({ query }) => merged.workspaces(activeFilter(query.active)),
     createWorkspace: (call) => create(deps.creator, call),
     getWorkspace: ({ params, request }) => forward.status(idOf(params), request.signal),

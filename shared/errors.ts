@@ -76,6 +76,8 @@ export const failures = {
   workspaceNotActive: row<Of>(400, (d) => `workspace not active: ${workspace(d)}`),
   workspaceAlreadyActive: row<Of>(400, (d) => `workspace already active: ${workspace(d)}`),
   agentNotInitialized: row<Of>(400, (d) => `agent not initialized: ${workspace(d)}`),
+  bridgeUrlNotHttp: row<{ url: string }>(400, (d) => `bridge url must be http(s): ${d.url}`),
+  bridgeUrlInvalid: row<{ url: string }>(400, (d) => `invalid bridge url: ${d.url}`),
   workspaceNotFound: row<Of>(404, (d) => `workspace not found: ${workspace(d)}`),
   workspaceExists: row<Of>(409, (d) => `workspace already exists: ${workspace(d)}`),
   workspaceNameCollides: row<Of & { with: string }>(
@@ -97,6 +99,15 @@ export const failures = {
   cleanupFailed: row<{ failure: string; cleanup: string }>(
     500,
     (d) => `${d.failure}; and cleaning up failed too: ${d.cleanup}`,
+  ),
+  bridgeAnswerInvalid: row<{ what: string }>(502, (d) => `the bridge answered with ${d.what}`),
+  bridgeAccessMissing: fixed(
+    503,
+    "no bridge has given this ship a credential yet: repo tools work once a bridge has connected",
+  ),
+  bridgeUnreachable: row<{ message: string }>(
+    503,
+    (d) => `the bridge did not answer: ${d.message}`,
   ),
   commandFailed: row<{ what: string; reason: string }>(
     500,
@@ -141,6 +152,35 @@ export const failures = {
   providerUnsupported: row<{ provider: string; what: string }>(
     400,
     (d) => `provider "${d.provider}" does not support ${d.what}`,
+  ),
+  providerTokenMissing: row<{ provider: string; variable: string }>(
+    401,
+    (d) => `no token for provider "${d.provider}": set ${d.variable}`,
+  ),
+  providerTokenScope: row<{ provider: string; slug: string }>(
+    403,
+    (d) => `provider "${d.provider}" refuses the token: it needs write access to ${d.slug}`,
+  ),
+  issueNotFound: row<{ name: string; issueNumber: number }>(
+    404,
+    (d) => `issue not found: #${d.issueNumber} of ${d.name}`,
+  ),
+  issueBranchUnavailable: row<{ issueNumber: number; branch: string; why: string }>(
+    409,
+    (d) =>
+      `branch "${d.branch}" for issue #${d.issueNumber} could be neither created nor found: ${d.why}`,
+  ),
+  providerRateLimited: row<{ provider: string; retryAfterSeconds: number }>(
+    429,
+    (d) => `provider "${d.provider}" limits requests: try again in ${d.retryAfterSeconds} s`,
+  ),
+  providerUnreachable: row<{ provider: string; message: string }>(
+    502,
+    (d) => `provider "${d.provider}" did not answer: ${d.message}`,
+  ),
+  providerAnswerInvalid: row<{ provider: string }>(
+    502,
+    (d) => `provider "${d.provider}" answered with something unexpected`,
   ),
   shipNotFound: row<{ name: string }>(404, (d) => `ship not found: ${d.name}`),
   repoNotFound: row<{ name: string }>(404, (d) => `repo not found: ${d.name}`),

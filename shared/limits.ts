@@ -50,6 +50,18 @@ export const limits = {
   blockedReasonCharactersMax: 200,
   issueBranchCharactersMax: 60,
   sweepIntervalMs: 5 * minuteMs,
+  /** Calls to a forge: one request, and one job's log. */
+  forgeCallMs: 20 * secondMs,
+  forgeListMax: 100,
+  forgeListDefault: 30,
+  forgeRefCharactersMax: 255,
+  /** What GitHub takes for a comment. */
+  forgeBodyCharactersMax: 65_536,
+  forgeLogLinesMax: 5_000,
+  forgeLogLinesDefault: 200,
+  /** The end of a job's log that is kept, and how many jobs. */
+  forgeLogBytesMax: MiB,
+  forgeLogJobsMax: 20,
   sessionLifeMs: 30 * 24 * 60 * minuteMs,
   ticketLifeMs: 30 * secondMs,
   usernameBytesMax: 64,
@@ -77,4 +89,8 @@ holds(
 holds(limits.branchListStallMs < limits.branchListTimeoutMs, "a stall is found before the timeout");
 holds(limits.shutdownPoliteMs < limits.shutdownMs, "politeness ends before shutdown does");
 holds(limits.shipListMs <= limits.shipCallMs, "listing waits no longer than any other call");
+holds(
+  limits.forgeCallMs < limits.shipCallMs,
+  "a ship's tool outwaits the forge that it asks through the bridge",
+);
 holds(limits.reconnectMinMs < limits.reconnectMaxMs, "backoff grows");

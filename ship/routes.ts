@@ -1,6 +1,7 @@
 /** The ship's routes: one line per endpoint, from the parsed call to what does the work. */
 import type { ShipApi } from "../shared/api/ship_api.ts";
 import type { WorkspaceId } from "../shared/ids.ts";
+import type { AgentCredentials } from "../shared/schema/agent.ts";
 import { ok } from "../shared/schema/common.ts";
 import { eventStreamResponse, wantsEventStream } from "../shared/http/event_stream.ts";
 import type { Call, Handlers } from "../shared/http/router.ts";
@@ -15,6 +16,8 @@ export interface ShipRouteDeps {
   readonly workspaces: Workspaces;
   readonly armory: ShipArmory;
   readonly mcp: (id: WorkspaceId, request: Request) => Promise<Response>;
+  /** Takes over what a bridge pushed. Throws `bridgeUrlNotHttp`, `bridgeUrlInvalid`. */
+  readonly takeAgentCredentials: (credentials: AgentCredentials) => void;
   readonly resources: () => Promise<SystemResources>;
   readonly serveEvents: (socket: Socket) => void;
   readonly serveTerminal: (socket: Socket, id: WorkspaceId) => void;
@@ -49,6 +52,10 @@ export function shipHandlers(deps: ShipRouteDeps): Handlers<ShipApi, ShipPrincip
         payloadBytesMax: limits.terminalPayloadBytesMax,
         heartbeatMs: limits.heartbeatMs,
       }),
+    agentCredentials: ({ body }) => {
+      deps.takeAgentCredentials(body);
+      return ok;
+    },
     systemResources: () => deps.resources(),
     events: ({ connection, request }) =>
       connection.upgrade(request, {

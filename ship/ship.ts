@@ -18,8 +18,10 @@ import { router } from "../shared/http/router.ts";
 import type { WorkspaceId } from "../shared/ids.ts";
 import type { Log } from "../shared/log.ts";
 import { version } from "../shared/version.ts";
+import { BridgeAccess } from "./agent/bridge_access.ts";
 import { McpEndpoint } from "./agent/mcp.ts";
 import { AgentMemory } from "./agent/memory.ts";
+import { repoTools } from "./agent/repo_tools.ts";
 import { AgentTokens } from "./agent/tokens.ts";
 import { agentTools } from "./agent/tools.ts";
 import { ShipArmory } from "./armory/armory.ts";
@@ -97,6 +99,7 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
   const hub = new EventHub<WorkspaceEvent>();
   const memory = new AgentMemory();
   const tokens = new AgentTokens();
+  const bridgeAccess = new BridgeAccess();
   const lane = { timeoutPath: programs.timeout, environment };
   const sessions = new TmuxSessions({
     lane: new CommandLane({
@@ -158,12 +161,18 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
   });
   const mcp = new McpEndpoint({
     version,
-    tools: agentTools({
-      memory,
-      requireActive: (id) => workspaces.requireActive(id),
-      statusChanged: (id) => workspaces.announceAgent(id),
-      log,
-    }),
+    tools: [
+      ...agentTools({
+        memory,
+        requireActive: (id) => workspaces.requireActive(id),
+        statusChanged: (id) => workspaces.announceAgent(id),
+        log,
+      }),
+      ...repoTools({
+        bridge: bridgeAccess,
+        branchOf: async (id) => (await workspaces.get(id)).branch,
+      }),
+    ],
     rules: () => rules(),
     log,
   });
@@ -186,6 +195,7 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
       workspaces,
       armory,
       mcp: (id, request) => mcp.handle(id, request),
+      takeAgentCredentials: (credentials) => bridgeAccess.take(credentials),
       resources: () => systemResources(clock),
       serveEvents: (socket) =>
         serveEvents(socket, { snapshot: () => workspaces.list(), hub, ship: name, clock, log }),

@@ -32,7 +32,10 @@ export class SessionClient extends Client<BridgeApi> {
     });
     const response = await super.open(name, args, signed(bearer(used)));
     if (response.status !== 401) return response;
-    const fresh = await this.credentials.renew(used);
+    const fresh = await this.credentials.renew(used).catch(async (thrown: unknown) => {
+      await response.body?.cancel();
+      throw thrown;
+    });
     if (fresh === null) return response;
     await response.body?.cancel();
     return await super.open(name, args, signed(bearer(fresh)));

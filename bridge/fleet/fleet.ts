@@ -47,6 +47,8 @@ export class Fleet implements AsyncDisposable {
   readonly changes = new EventHub<FleetChange>();
   /** A ship that has become online, registration included. */
   readonly arrivals = new EventHub<ShipLink>();
+  /** A ship that has left the roster. */
+  readonly departures = new EventHub<ShipName>();
   readonly ownership: Ownership;
   readonly #roster: Roster;
   readonly #links = new Map<ShipName, ShipLink>();
@@ -130,6 +132,7 @@ export class Fleet implements AsyncDisposable {
     link.stop();
     this.ownership.removeShip(name);
     this.changes.publish({ kind: "all" });
+    this.departures.publish(name);
     await this.options.credentials.remove(name).catch((thrown: unknown) => {
       // The ship is off the roster, which is what was asked; a later registration replaces the tokens.
       this.options.log.error("could not remove the ship's credentials", {

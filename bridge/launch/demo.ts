@@ -166,7 +166,10 @@ async function demoPlan(directory: TemporaryDirectory): Promise<LaunchPlan> {
       // Its own tmux server: no session of the demo appears among those of the user. The name is short
       // because the path of a UNIX socket may have 107 bytes.
       guarded: false,
-      environment: { TMUX_TMPDIR: await directory.directory(`t-${name}`), HOME: directory.path },
+      environment: {
+        TMUX_TMPDIR: await directory.directory(`t${ships.length}`),
+        HOME: directory.path,
+      },
     });
   }
   return {

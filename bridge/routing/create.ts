@@ -1,9 +1,10 @@
 /** POST /workspaces: a name reserved across the fleet, then the ship's own create. */
 import type { z } from "zod";
-import { fail, Failure } from "../../shared/errors.ts";
+import { fail, Failure, messageOf } from "../../shared/errors.ts";
 import { CallError } from "../../shared/http/client.ts";
 import { type Emit, isEventStream, readEvents } from "../../shared/http/event_stream.ts";
 import { limits } from "../../shared/limits.ts";
+import type { Log } from "../../shared/log.ts";
 import type { Repo } from "../../shared/schema/repo.ts";
 import {
   type BridgeCreate,
@@ -13,12 +14,15 @@ import {
   type WorkspaceSummary,
   workspaceSummarySchema,
 } from "../../shared/schema/workspace.ts";
+import { branchForIssue } from "../ephemeral/from_issue.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { Reservation } from "../fleet/ownership.ts";
 import type { Repos } from "../fleet/repos.ts";
 import type { ShipLink } from "../fleet/ship_link.ts";
+import type { ForgeRepo } from "../provider/provider.ts";
+import type { Providers } from "../provider/providers.ts";
 import { type CreatePlan, planCreate } from "./create_plan.ts";
-import { bridgeSummary, type EphemeralRecords } from "./ephemeral_records.ts";
+import { bridgeSummary, type EphemeralWriter } from "./ephemeral_records.ts";
 import { answered, meaningOf } from "./ship_call.ts";
 
 /** A create whose name is reserved. `run` must be called, once. */
@@ -27,52 +31,85 @@ export interface PreparedCreate {
   run(emit?: Emit): Promise<BridgeWorkspaceSummary>;
 }
 
-type BranchPlan = Extract<CreatePlan, { from: "branch" }>;
+export interface CreatorDeps {
+  readonly fleet: Fleet;
+  readonly repos: Repos;
+  readonly providers: Providers;
+  readonly ephemeral: EphemeralWriter;
+  readonly log: Log;
+}
+
+/** A create that may run: its ship was online, its name is reserved. */
+interface Admitted {
+  readonly link: ShipLink;
+  readonly repo: Repo;
+  readonly plan: CreatePlan;
+  /** Where the issue is; null for a plain branch. */
+  readonly forge: ForgeRepo | null;
+  readonly reservation: Reservation;
+}
 
 export class Creator {
-  constructor(
-    private readonly fleet: Fleet,
-    private readonly repos: Repos,
-    private readonly ephemeral: EphemeralRecords,
-  ) {}
+  constructor(private readonly deps: CreatorDeps) {}
 
   /**
    * Judges the request and reserves the name. Throws the 400s of `planCreate`, `unknownRepo`,
-   * `unknownShip`, `providerUnsupported`, `shipOffline`, and the conflicts of `Ownership.reserve`.
+   * `unknownShip`, `providerUnsupported`, `providerTokenMissing`, `shipOffline`, and the conflicts of
+   * `Ownership.reserve`.
    */
   prepare(body: BridgeCreate): PreparedCreate {
+    const { fleet, repos, providers } = this.deps;
     const plan = planCreate(body);
-    const repo = this.repos.find(plan.id.repoName);
+    const repo = repos.find(plan.id.repoName);
     if (repo === null) throw fail("unknownRepo", { name: plan.id.repoName });
-    const link = this.fleet.link(plan.ship);
+    const link = fleet.link(plan.ship);
     if (link === null) throw fail("unknownShip", { ship: plan.ship });
-    if (plan.from === "issue") {
-      throw fail("providerUnsupported", { provider: repo.provider, what: "issues" });
-    }
+    const forge = plan.from === "issue" ? providers.open(repo, "issues") : null;
     if (link.status !== "online") throw fail("shipOffline", { ship: plan.ship });
-    const reservation = this.fleet.ownership.reserve(plan.ship, plan.id);
-    return { run: (emit) => this.#run({ link, repo, plan, reservation }, emit) };
+    const reservation = fleet.ownership.reserve(plan.ship, plan.id);
+    return { run: (emit) => this.#run({ link, repo, plan, forge, reservation }, emit) };
   }
 
-  async #run(
-    { link, repo, plan, reservation }: {
-      readonly link: ShipLink;
-      readonly repo: Repo;
-      readonly plan: BranchPlan;
-      readonly reservation: Reservation;
-    },
-    emit?: Emit,
-  ): Promise<BridgeWorkspaceSummary> {
-    const { generation } = link;
-    const body = { url: repo.url, ...plan.id, branch: plan.branch };
+  async #run(admitted: Admitted, emit?: Emit): Promise<BridgeWorkspaceSummary> {
+    const { link, plan } = admitted;
+    const branch = await this.#branch(admitted);
     try {
-      const summary = await askShip(link, body, emit);
+      const summary = await this.#clone(admitted, branch, emit);
+      await this.#record(plan, branch);
+      return bridgeSummary({ ...summary, ship: link.name }, this.deps.ephemeral);
+    } catch (thrown) {
+      if (plan.from === "branch" || !(thrown instanceof Failure)) throw thrown;
+      throw withReason(thrown, `branch "${branch}" was made for the issue and stays on the remote`);
+    }
+  }
+
+  /** The branch to check out. Nothing is on the ship yet: a failure frees the name. */
+  async #branch({ plan, forge, reservation }: Admitted): Promise<string> {
+    if (plan.from === "branch") return plan.branch;
+    if (forge === null) throw new Error("an issue without its forge");
+    try {
+      return await branchForIssue(forge, plan.issueNumber);
+    } catch (thrown) {
+      reservation.release();
+      throw thrown;
+    }
+  }
+
+  async #clone(
+    { link, repo, plan, reservation }: Admitted,
+    branch: string,
+    emit: Emit | undefined,
+  ): Promise<WorkspaceSummary> {
+    if (!reservation.live) throw fail("shipRemovedMeanwhile", { ship: link.name });
+    const { generation } = link;
+    try {
+      const summary = await askShip(link, { url: repo.url, ...plan.id, branch }, emit);
       if (summary.repoName !== plan.id.repoName || summary.name !== plan.id.name) {
         throw new CallError("invalid", "a workspace that was not asked for", 201);
       }
       if (!reservation.live) throw fail("shipRemovedMeanwhile", { ship: link.name });
       reservation.confirm(summary);
-      return bridgeSummary({ ...summary, ship: link.name }, this.ephemeral);
+      return summary;
     } catch (thrown) {
       if (!reservation.live) throw fail("shipRemovedMeanwhile", { ship: link.name });
       if (!isOutcomeUnknown(thrown)) reservation.release();
@@ -84,6 +121,36 @@ export class Creator {
       throw thrown instanceof CallError ? meaningOf(link, generation, thrown) : thrown;
     }
   }
+
+  /** The ship has confirmed the clone: a cleanup record begins, and an old one of that name ends. */
+  async #record(plan: CreatePlan, branch: string): Promise<void> {
+    const { ephemeral, fleet, log } = this.deps;
+    const { ship, id } = plan;
+    if (plan.from === "branch" || !plan.ephemeral) {
+      await ephemeral.forget(id).catch((thrown: unknown) =>
+        log.error("could not forget an old ephemeral record", { why: messageOf(thrown) })
+      );
+      return;
+    }
+    const { issueNumber } = plan;
+    const untouched = { blockedReason: null, blockedAt: null, pullRequest: null };
+    try {
+      await ephemeral.add({ ...id, ship, issueNumber, branch, cleanup: "watching", ...untouched });
+    } catch (thrown) {
+      const reason = "the workspace was created, but will not be cleaned up by itself";
+      throw thrown instanceof Failure ? withReason(thrown, reason) : thrown;
+    }
+    // Its event has gone out without the record.
+    fleet.changes.publish({ kind: "all" });
+  }
+}
+
+/** The failure as it is, with a further reason. */
+function withReason(failure: Failure, reason: string): Failure {
+  const { code, status, message, retryAfterSeconds, cause, body } = failure;
+  const reasons = failure.reason === undefined ? reason : `${failure.reason}; ${reason}`;
+  const rest = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return new Failure(code, status, message, reasons, { cause, ...rest }, body);
 }
 
 /** False when the ship has answered, or was never reached. */

@@ -9,7 +9,12 @@ export interface EphemeralRecords {
   of(workspace: WorkspaceId & { readonly ship: string }): EphemeralWorkspace | null;
 }
 
-export const noEphemeralRecords: EphemeralRecords = { of: () => null };
+/** What creating does to the records. Both throw `storageFailed`. */
+export interface EphemeralWriter extends EphemeralRecords {
+  add(record: EphemeralWorkspace): Promise<void>;
+  /** A new workspace is not the one that a record of its name was about. */
+  forget(id: WorkspaceId): Promise<void>;
+}
 
 /** A workspace as the bridge shows it. */
 export function bridgeSummary(

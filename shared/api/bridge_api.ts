@@ -18,6 +18,7 @@ import {
   wsTicketSchema,
 } from "../schema/auth.ts";
 import { okSchema } from "../schema/common.ts";
+import { sweepResultSchema } from "../schema/ephemeral.ts";
 import { bridgeEventSchema } from "../schema/event.ts";
 import { activeQuerySchema, diffQuerySchema } from "../schema/query.ts";
 import { createRepoSchema, repoBranchSchema, repoSchema } from "../schema/repo.ts";
@@ -35,6 +36,7 @@ import {
 } from "../schema/workspace.ts";
 import { serverFrameSchema } from "../terminal/protocol.ts";
 import { endpoints, json } from "./endpoint.ts";
+import { forgeApi } from "./forge_api.ts";
 
 const workspace = { repo: "repo", name: "workspace" } as const;
 const user = { username: "text" } as const;
@@ -218,6 +220,7 @@ export const bridgeApi = endpoints({
     summary: "What each ship has installed of the armory",
     reply: json(200, z.array(shipArmoryStateSchema)),
   },
+  ...forgeApi,
   listWorkspaces: {
     method: "GET",
     path: "/workspaces",
@@ -233,6 +236,13 @@ export const bridgeApi = endpoints({
     summary: "Create a workspace on a ship",
     body: bridgeCreateSchema,
     reply: json(201, bridgeWorkspaceSummarySchema),
+  },
+  sweep: {
+    method: "POST",
+    path: "/workspaces/sweep",
+    audience: "user",
+    summary: "Clean up ephemeral workspaces whose pull requests are done, now",
+    reply: json(200, sweepResultSchema),
   },
   getWorkspace: {
     method: "GET",

@@ -1,6 +1,7 @@
 /** The routes of a ship (interface, "Ship routes"). */
 import { z } from "zod";
 import { armoryPushSchema, armorySyncStateSchema } from "../schema/armory.ts";
+import { agentCredentialsSchema } from "../schema/agent.ts";
 import { okSchema } from "../schema/common.ts";
 import { fleetEventSchema } from "../schema/event.ts";
 import { activeQuerySchema, diffQuerySchema, forceQuerySchema } from "../schema/query.ts";
@@ -116,6 +117,14 @@ export const shipApi = endpoints({
     summary: "The session's screen, as snapshots and patches",
     params: workspace,
     reply: { kind: "socket", frames: serverFrameSchema },
+  },
+  agentCredentials: {
+    method: "POST",
+    path: "/agent/credentials",
+    audience: "bridge",
+    summary: "What the repo tools of this ship's agents call their bridge with",
+    body: agentCredentialsSchema,
+    reply: ok,
   },
   systemResources: {
     method: "GET",

@@ -24,3 +24,10 @@ export type AgentInit = z.infer<typeof agentInitSchema>;
 
 export const agentUpdateSchema = z.object({ state: agentStateSchema, description: z.string() });
 export type AgentUpdate = z.infer<typeof agentUpdateSchema>;
+
+/** What a bridge pushes to a ship: where its `/repos` routes are, and the credential for them. */
+export const agentCredentialsSchema = z.object({
+  bridgeUrl: z.string(),
+  token: z.string().min(1).max(512),
+});
+export type AgentCredentials = z.infer<typeof agentCredentialsSchema>;

@@ -16,3 +16,17 @@ export const ephemeralSchema = z.object({
     .nullable().default(null),
 });
 export type EphemeralWorkspace = z.infer<typeof ephemeralSchema>;
+
+/** What a cleanup pass did (interface, bridge behaviour 14). */
+export const sweepResultSchema = z.object({
+  /** Records whose pull requests were read. */
+  checked: z.int(),
+  destroyed: z.int(),
+  /** Cleanups that the ship refused. */
+  blocked: z.int(),
+  /** Left for later: the ship is offline, or the forge or ship could not answer. */
+  skipped: z.int(),
+  /** Records dropped because the workspace is gone. */
+  forgotten: z.int(),
+});
+export type SweepResult = z.infer<typeof sweepResultSchema>;

@@ -9,7 +9,6 @@ import {
   type Patch,
   type Run,
   type Snapshot,
-  stylesMax,
   type WireCursor,
   type WireStyle,
 } from "./protocol.ts";
@@ -18,7 +17,10 @@ import { changedSpans, endOfContent } from "./spans.ts";
 
 /** Characters of rows and styles in one frame, about; half of what a pipe on the way may hold. */
 export const frameCharactersMax = 128 * 1024;
-/** A table longer than this, and twice what the last snapshot needed, is begun anew. */
+/**
+ * A table longer than this and twice the cells is begun anew. (With less a screen whose every cell has
+ * its own style would never be finished: each part of it would call for a snapshot again.)
+ */
 const stylesBeforeFresh = 16 * 1024;
 const blankRunMin = 10;
 
@@ -35,7 +37,6 @@ export class FrameEncoder {
   /** The client's number of each of our styles and links, since the last snapshot. */
   #wireStyles = new Map<number, number>();
   #wireLinks = new Set<number>();
-  #stylesAtSnapshot = 0;
   #styles: WireStyle[] = [];
   #links: [number, string][] = [];
   #characters = 0;
@@ -50,8 +51,7 @@ export class FrameEncoder {
     const shown = this.#shown;
     return shown === null || shown.cols !== now.cols || shown.rows !== now.rows ||
       shown.inks !== now.inks ||
-      this.#wireStyles.size > Math.max(stylesBeforeFresh, 2 * this.#stylesAtSnapshot) ||
-      this.#wireStyles.size + now.cols * now.rows > stylesMax;
+      this.#wireStyles.size > stylesBeforeFresh + 2 * now.cols * now.rows;
   }
 
   snapshot(now: Grid): Encoded<Snapshot> {
@@ -72,7 +72,6 @@ export class FrameEncoder {
       shown.line(y).copyFrom(line);
     }
     while (grid.length > 0 && grid[grid.length - 1]!.length === 0) grid.pop();
-    this.#stylesAtSnapshot = this.#wireStyles.size;
     this.#takeRest(shown, now);
     const frame: Snapshot = {
       type: "snapshot",

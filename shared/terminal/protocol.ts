@@ -9,8 +9,8 @@ import { limits } from "../limits.ts";
 const titleCharactersMax = 1024;
 const linkCharactersMax = 2048;
 const clusterCharactersMax = 32;
-/** Styles a table may hold between two snapshots: every cell its own, twice over. */
-export const stylesMax = 2 * limits.terminalColsMax * limits.terminalRowsMax;
+/** Styles a table may hold between two snapshots: every cell its own, twice over, and a frame's more. */
+export const stylesMax = 2 * limits.terminalColsMax * limits.terminalRowsMax + 64 * 1024;
 
 /** Bits and fields of the number `modes`. */
 export const mode = {

@@ -136,7 +136,7 @@ export class Attachment implements AsyncDisposable {
   redraw(): void {
     if (this.#closed || this.#tty === null) return;
     this.#side ??= new SideClient(
-      this.host.lane.converse("tmux", sideClientArguments(this.address), {
+      this.host.lane.converse("sh", sideClientArguments(this.address), {
         env: { TERM: "dumb" },
       }),
     );

@@ -8,8 +8,8 @@ import { Emulator } from "./emulator.ts";
 const sliceBytes = 32 * 1024;
 /** Changed cells read for one frame; what is left comes with the next. */
 const cellsPerFrameMax = 64 * 1024;
-/** Styles, clusters and links remembered before the memory is begun anew with a snapshot. */
-const inksMax = 64 * 1024;
+/** Styles, clusters and links remembered, beyond two a cell, before the memory is begun anew. */
+const inksSpare = 64 * 1024;
 
 export interface Size {
   readonly cols: number;
@@ -55,9 +55,8 @@ export class Screen implements Disposable {
 
   /** The screen's changes since the last frame, null when there are none; a snapshot where one is due. */
   draw(kind: "snapshot" | "patch"): Drawn | null {
-    if (this.#grid.inks.size > inksMax) {
-      this.#grid = new Grid(this.#grid.cols, this.#grid.rows, new Inks());
-    }
+    const { cols, rows, inks } = this.#grid;
+    if (inks.size > inksSpare + 2 * cols * rows) this.#grid = new Grid(cols, rows, new Inks());
     const { more } = this.#emulator.read(this.#grid, cellsPerFrameMax);
     const encoded: { frame: Snapshot | Patch; more: boolean } | null =
       kind === "snapshot" || this.#encoder.needsSnapshot(this.#grid)

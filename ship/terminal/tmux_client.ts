@@ -95,11 +95,20 @@ export function attachArguments(address: SessionAddress, size: Size): string[] {
   return ["-c", outer, "grid-attach", inner];
 }
 
-/** Arguments for tmux: a silent client in control mode, through which a redraw can be asked for. */
+/**
+ * Arguments for `sh`: a silent client in control mode, through which a redraw can be asked for. Its
+ * group is killed at the end of its input too: a control client whose reader is gone never exits, and
+ * keeps a dying server alive.
+ */
 export function sideClientArguments(address: SessionAddress): string[] {
+  const client = [
+    ...[address.tmuxPath, ...base(address), "-C"],
+    ...["attach-session", "-t", target(address), "-f", "no-output,ignore-size"],
+  ];
   return [
-    ...base(address),
-    ...["-C", "attach-session", "-t", target(address), "-f", "no-output,ignore-size"],
+    "-c",
+    `{ trap '' TERM; cat; kill -KILL 0; } | { ${client.join(" ")}; kill -KILL 0; }`,
+    "grid-side",
   ];
 }
 

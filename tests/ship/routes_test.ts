@@ -208,26 +208,6 @@ Deno.test("ship routes: [workspaceNotFound] [workspaceExists] [workspaceNotActiv
   assert.equal((await ship.ask("DELETE", `${one}?force=true`)).status, 200);
 });
 
-Deno.test("ship routes: [cleanupFailed] a create whose claim was exchanged names both failures", async () => {
-  await using ship = await TestShip.start();
-  const directory = ship.directoryOf("repo", "one");
-  for await (const entry of Deno.readDir(join(ship.remote, "objects"))) {
-    await Deno.remove(join(ship.remote, "objects", entry.name), { recursive: true });
-  }
-  let running = true;
-  const meddler = (async () => {
-    while (running) {
-      await Deno.remove(directory).then(() => Deno.writeTextFile(directory, "mine"), () => {});
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  })();
-  const body = { url: ship.remote, repoName: "repo", name: "one", branch: "main" };
-  const answer = await ship.ask("POST", "/workspaces", { body }).finally(() => running = false);
-  await meddler;
-  assert.equal(answer.status, 500);
-  assert.match(error(answer), /could not clone .*; and cleaning up failed too: /);
-});
-
 Deno.test("ship routes: [escapesGridDirectory] a repo or workspace reached by a link is no way out", async () => {
   await using ship = await TestShip.start();
   await ship.create("one");

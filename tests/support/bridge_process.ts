@@ -86,6 +86,8 @@ function config(dataDirectory: string, launchFile: string, insecure: boolean): B
     allowedOrigins: [],
     allowLinkLocal: false,
     logFormat: "json",
+    // A closed port: nobody's forge is asked.
+    github: { token: null, apiUrl: "http://127.0.0.1:9" },
     environment: { PATH: Deno.env.get("PATH") ?? "" },
     admin: insecure
       ? { username: undefined, email: undefined, password: undefined }

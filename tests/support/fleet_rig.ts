@@ -2,16 +2,21 @@
 import { TerminalRoute } from "../../bridge/routing/terminal.ts";
 import assert from "node:assert/strict";
 import { type BridgeApi, bridgeApi } from "../../shared/api/bridge_api.ts";
+import { EphemeralStore } from "../../bridge/ephemeral/records.ts";
+import { Sweeper } from "../../bridge/ephemeral/sweeper.ts";
+import { sweptFleet } from "../../bridge/ephemeral/swept_fleet.ts";
 import { BridgeEvents } from "../../bridge/events.ts";
+import { GitHubProvider } from "../../bridge/provider/github/github.ts";
+import { Providers } from "../../bridge/provider/providers.ts";
 import { Branches } from "../../bridge/fleet/branches.ts";
 import { MemoryShipCredentials } from "./memory_credentials.ts";
 import { Fleet, type FleetOptions } from "../../bridge/fleet/fleet.ts";
 import { Repos } from "../../bridge/fleet/repos.ts";
 import { Creator } from "../../bridge/routing/create.ts";
-import { noEphemeralRecords } from "../../bridge/routing/ephemeral_records.ts";
 import { Forward } from "../../bridge/routing/forward.ts";
 import { Merged } from "../../bridge/routing/merged.ts";
 import { bridgeHandlers, type FleetRoute } from "../../bridge/routes.ts";
+import { forgeApi } from "../../shared/api/forge_api.ts";
 import { systemClock } from "../../shared/clock.ts";
 import { CommandLane } from "../../shared/host/command.ts";
 import { dial } from "../../shared/host/dial.ts";
@@ -42,7 +47,16 @@ const fleetRoutes: readonly FleetRoute[] = [
   "activateWorkspace",
   "deactivateWorkspace",
   "events",
+  "sweep",
+  ...Object.keys(forgeApi) as (keyof typeof forgeApi)[],
 ];
+
+export interface RigOptions extends Partial<FleetOptions> {
+  /** Where GitHub's API is, with the token for it (default: no token). */
+  readonly github?: { readonly token: string; readonly apiUrl: string; readonly callMs?: number };
+  /** Default: far away; tests sweep by the route. */
+  readonly sweepIntervalMs?: number;
+}
 
 export interface Answer {
   readonly status: number;
@@ -85,9 +99,11 @@ export class FleetRig implements AsyncDisposable {
   readonly repos: Repos;
   readonly events: BridgeEvents;
   readonly forward: Forward;
+  readonly ephemeral: EphemeralStore;
+  readonly sweeper: Sweeper;
   readonly fetch;
 
-  private constructor(readonly directory: string, options: Partial<FleetOptions>) {
+  private constructor(readonly directory: string, options: RigOptions) {
     const log = createLog("human", (line) => void this.logged.push(line));
     this.fleet = new Fleet({
       dataDirectory: directory,
@@ -109,18 +125,31 @@ export class FleetRig implements AsyncDisposable {
       queueMax: 16,
     });
     const { fleet, repos } = this;
-    const ephemeral = noEphemeralRecords;
+    const ephemeral = this.ephemeral = new EphemeralStore(directory);
     const merged = new Merged(fleet, ephemeral, log);
     const clock = options.clock ?? systemClock;
+    const github = options.github ?? { token: null, apiUrl: "http://127.0.0.1:1" };
+    const providers = new Providers([new GitHubProvider({ ...github, clock })]);
     this.events = new BridgeEvents({ fleet, merged, ephemeral, clock });
     this.forward = new Forward(fleet, ephemeral);
+    this.sweeper = new Sweeper({
+      records: ephemeral,
+      providers,
+      repo: (name) => repos.find(name),
+      fleet: sweptFleet(fleet, this.forward),
+      intervalMs: options.sweepIntervalMs ?? 3_600_000,
+      clock,
+      log,
+    });
     const handlers = bridgeHandlers<null>({
       fleet,
       repos,
       branches: new Branches(lane),
       forward: this.forward,
       merged,
-      creator: new Creator(fleet, repos, ephemeral),
+      creator: new Creator({ fleet, repos, providers, ephemeral, log }),
+      providers,
+      sweeper: this.sweeper,
       events: this.events,
       terminal: new TerminalRoute({ fleet, dial, log }),
       watch: () => {},
@@ -136,14 +165,16 @@ export class FleetRig implements AsyncDisposable {
 
   /** A started bridge; `directory` makes it one that starts again. */
   static async start(
-    options: Partial<FleetOptions> & { readonly directory?: string } = {},
+    options: RigOptions & { readonly directory?: string } = {},
   ): Promise<FleetRig> {
     const { directory = await Deno.makeTempDir({ prefix: "fleet-" }), ...rest } = options;
     const rig = new FleetRig(directory, rest);
     rig.events.start();
     try {
       await rig.repos.start();
+      await rig.ephemeral.start();
       await rig.fleet.start();
+      rig.sweeper.start();
     } catch (thrown) {
       await rig[Symbol.asyncDispose]();
       throw thrown;
@@ -153,6 +184,7 @@ export class FleetRig implements AsyncDisposable {
 
   /** Stops it, and keeps its data directory. */
   async stop(): Promise<void> {
+    await this.sweeper[Symbol.asyncDispose]();
     this.events[Symbol.dispose]();
     await this.fleet[Symbol.asyncDispose]();
   }
@@ -184,8 +216,9 @@ export class FleetRig implements AsyncDisposable {
     return answer;
   }
 
-  async repo(name: string, url = "/nowhere"): Promise<void> {
-    assert.equal((await this.ask("POST", "/repos", { name, url })).status, 201);
+  async repo(name: string, url = "/nowhere", provider?: string): Promise<void> {
+    const body = { name, url, ...(provider === undefined ? {} : { provider }) };
+    assert.equal((await this.ask("POST", "/repos", body)).status, 201);
   }
 
   status(ship: ShipDouble | string): string | undefined {

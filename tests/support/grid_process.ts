@@ -27,7 +27,8 @@ export class Place implements AsyncDisposable {
   private constructor(readonly root: string) {}
 
   static async make(): Promise<Place> {
-    const place = new Place(await Deno.realPath(await Deno.makeTempDir({ prefix: "grid-e2e-" })));
+    // A short name: the path of tmux's socket, which stands below, may have 107 bytes.
+    const place = new Place(await Deno.realPath(await Deno.makeTempDir({ prefix: "e2e-" })));
     for (const name of ["home", "t", "grid", "state", "data", "bin", "tmp"]) {
       await Deno.mkdir(join(place.root, name), { mode: 0o700 });
     }

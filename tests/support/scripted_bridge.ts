@@ -15,7 +15,7 @@ import { parseIdentifier } from "../../shared/parse.ts";
 import type { ArmoryManifest, ShipArmoryState } from "../../shared/schema/armory.ts";
 import type { BridgeEvent, WorkspaceEventType } from "../../shared/schema/event.ts";
 import type { Repo } from "../../shared/schema/repo.ts";
-import type { ShipInfo } from "../../shared/schema/ship.ts";
+import type { RegisterShip, ShipInfo } from "../../shared/schema/ship.ts";
 import type { BridgeWorkspaceSummary } from "../../shared/schema/workspace.ts";
 
 export class ScriptedBridge {
@@ -33,11 +33,14 @@ export class ScriptedBridge {
   /** Every request seen: `GET /ships`. */
   readonly seen: string[] = [];
   readonly authorizations: Array<string | null> = [];
+  /** The bodies of `POST /ships`. */
+  readonly registrations: RegisterShip[] = [];
   readonly #events = new EventHub<BridgeEvent>();
+  readonly handlers = this.#handlers();
 
   readonly fetch = router<BridgeApi, null>({
     table: bridgeApi,
-    handlers: this.#handlers(),
+    handlers: this.handlers,
     log: silentLog,
     gate: {
       identify: (request) => {
@@ -111,7 +114,10 @@ export class ScriptedBridge {
       authMode: () => ({ authRequired: this.authRequired }),
       wsTicket: () => ({ ticket: "t1", expiresAt: new Date().toISOString() }),
       listShips: () => this.ships,
-      registerShip: async ({ body: { url } }) => {
+      registerShip: async ({ body }) => {
+        const { url, bridgeToken, shipToken } = body;
+        this.registrations.push(body);
+        if ((bridgeToken === undefined) !== (shipToken === undefined)) throw fail("oneTokenOnly");
         const name = await nameOf(url);
         if (this.ships.some((ship) => ship.name === name)) {
           throw fail("shipAlreadyRegistered", { name });

@@ -11,6 +11,7 @@ import { type ShipName, workspaceKey } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseIdentifier } from "../../shared/parse.ts";
 import type { ArmorySyncState } from "../../shared/schema/armory.ts";
+import type { AgentCredentials } from "../../shared/schema/agent.ts";
 import { ok } from "../../shared/schema/common.ts";
 import type { WorkspaceEventType } from "../../shared/schema/event.ts";
 import type { SystemResources } from "../../shared/schema/ship.ts";
@@ -61,6 +62,8 @@ export class ShipDouble implements AsyncDisposable {
   readonly workspaces = new Map<string, WorkspaceSummary>();
   readonly script: Script = {};
   readonly asked: Asked[] = [];
+  /** What bridges have pushed, in order. */
+  readonly agentCredentials: AgentCredentials[] = [];
   readonly sockets = new Set<Socket>();
   /** The name it gives; another than it was registered under makes it an impostor. */
   name: ShipName;
@@ -192,6 +195,10 @@ export class ShipDouble implements AsyncDisposable {
       mcpGet: () => new Response(null, { status: 405 }),
       mcpPost: () => new Response(null, { status: 405 }),
       mcpDelete: () => new Response(null, { status: 405 }),
+      agentCredentials: ({ body }) => {
+        this.agentCredentials.push(body);
+        return ok;
+      },
       systemResources: () => figures,
       armoryState: () => neverSynced,
       syncArmory: () => neverSynced,

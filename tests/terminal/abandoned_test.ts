@@ -31,6 +31,12 @@ Deno.test("a ship that is killed leaves the session as it was and no client behi
     const screen = await tmux.tmux("capture-pane", "-p", "-t", name);
     return /alive$/m.test(screen);
   });
+  // A client left behind would keep the server from ending.
+  const pid = (await tmux.tmux("display-message", "-p", "#{pid}")).trim();
+  await tmux.tmux("kill-server");
+  await eventually("the server is gone", async () => {
+    return !await Deno.stat(`/proc/${pid}`).then(() => true, () => false);
+  });
 });
 
 Deno.test("a terminal whose init is late is closed at five seconds, and its guard is free", async () => {

@@ -89,7 +89,7 @@ Deno.test("a frame too large comes in parts that end with the whole screen", () 
     if (frame.type === "snapshot") picture = Picture.of(frame);
     else picture!.apply(frame);
     frames++;
-    encoded = encoded.more ? encoder.patch(grid) : null;
+    encoded = encoded.more ? encode(encoder, grid) : null;
   }
   assert.ok(frames > 10);
   assert.equal(gridDifference(picture!.grid, grid), null);

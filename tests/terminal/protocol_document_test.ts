@@ -8,7 +8,7 @@ import { Emulator } from "../../ship/terminal/emulator.ts";
 const document = await Deno.readTextFile(new URL("../../docs/PROTOCOL.md", import.meta.url));
 
 function samples(kind: string): string[] {
-  const blocks = document.matchAll(new RegExp("```jsonl " + kind + "\n([^`]*)```", "g"));
+  const blocks = document.matchAll(new RegExp("```" + kind + "\n([^`]*)```", "g"));
   return [...blocks].flatMap(([, lines = ""]) => lines.trim().split("\n"));
 }
 

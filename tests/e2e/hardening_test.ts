@@ -108,7 +108,7 @@ Deno.test("a daemon without its programs says in one sentence what to install", 
     const lines: string[] = [];
     const bin = place.at("bin", kind);
     await Deno.mkdir(bin);
-    for (const name of ["git", "tmux", "timeout", "script", "stty"]) {
+    for (const name of ["git", "tmux", "timeout", "script", "stty", "ln"]) {
       if (name !== missing) await Deno.symlink(`/usr/bin/${name}`, join(bin, name));
     }
     await using daemon = startDaemon({

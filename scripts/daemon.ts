@@ -55,7 +55,7 @@ async function scopeOf(kind: DaemonKind, args: readonly string[]): Promise<Daemo
   const config = readShipConfig(args);
   const write = [await real(config.gridDirectory), await real(config.stateDirectory)];
   const bridge = config.bridgeUrl === null ? [] : [new URL(config.bridgeUrl).host];
-  return { read: run, write, run, net: [config.hostname, "127.0.0.1", ...bridge] };
+  return { read: run, write, run, net: [config.hostname, "127.0.0.1", "localhost", ...bridge] };
 }
 
 /** Permissions are about real paths, and a directory has one only when it exists. */

@@ -69,7 +69,8 @@ function callMessage(error: CallError, url: string): string {
 
 function statusMessage({ status, message, reason, retryAfterSeconds }: CallError, url: string) {
   const because = reason === undefined ? "" : ` (it ${reason})`;
-  if (status === 401) {
+  // A forge's 401 is about the bridge's own token, not about who asks.
+  if (status === 401 && !/^(no token for provider|github:)/.test(message)) {
     return `the bridge at ${url} asks for a sign-in (${message}): set GRID_TOKEN to a session token`;
   }
   if (status === 429 && retryAfterSeconds !== undefined) {
@@ -87,6 +88,8 @@ function nextStep(message: string): string {
     [/^workspace already exists/, "choose another name, or look at it with `grid show`"],
     [/is offline$|unreachable:/, "`grid ship ls` shows which ships are online"],
     [/^ship at .* did not respond/, "is a ship running there? `grid up` starts one"],
+    [/^issue not found/, "`grid issue ls` lists the open ones"],
+    [/^provider "custom" does not/, "register the repo again with --provider github"],
     [/^workspace not active/, "`grid activate` starts its session"],
     [/^workspace already active/, "its session is running already"],
   ];

@@ -82,7 +82,12 @@ async function shipSupervisor(plan: ShipPlan, options: GridOptions): Promise<Sup
     read: run,
     write: [gridDirectory, stateDir],
     run,
-    net: [plan.hostname, "127.0.0.1", ...(bridgeUrl === null ? [] : [new URL(bridgeUrl).host])],
+    net: [
+      plan.hostname,
+      "127.0.0.1",
+      "localhost",
+      ...(bridgeUrl === null ? [] : [new URL(bridgeUrl).host]),
+    ],
   };
   return new Supervisor({
     label: `ship ${plan.name}`,

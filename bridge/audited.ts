@@ -21,6 +21,7 @@ const rows: Partial<
   createWorkspace: { action: "workspace.create", target: ofBody("repoName", "name") },
   deleteWorkspace: { action: "workspace.delete", target: ofParams },
   activateWorkspace: { action: "workspace.activate", target: ofParams },
+  terminal: { action: "terminal.attach", target: ofParams },
   deactivateWorkspace: { action: "workspace.deactivate", target: ofParams },
 };
 

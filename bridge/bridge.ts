@@ -15,8 +15,14 @@ import { browserRules } from "../shared/http/browser_guard.ts";
 import { router } from "../shared/http/router.ts";
 import { limits } from "../shared/limits.ts";
 import type { Log } from "../shared/log.ts";
+import { ArmoryDistribution } from "./armory/distribution.ts";
+import { armoryHandlers } from "./armory/routes.ts";
+import { Armory } from "./armory/serve.ts";
 import { Audit } from "./auth/audit.ts";
 import { Authentication } from "./auth/authentication.ts";
+import type { AdminTerminal } from "./auth/first_admin.ts";
+import { answerLaunch, ensureFirstAdmin } from "./auth/launched.ts";
+import { readLaunchRequest, writeExchange } from "./launch/exchange.ts";
 import { InsecureBanner } from "./auth/insecure_banner.ts";
 import { AuthStore, type OpenKv } from "./auth/store.ts";
 import { audited } from "./audited.ts";
@@ -34,6 +40,7 @@ import { Providers } from "./provider/providers.ts";
 import { bridgeHandlers } from "./routes.ts";
 import { Creator } from "./routing/create.ts";
 import { Forward } from "./routing/forward.ts";
+import { TerminalRoute } from "./routing/terminal.ts";
 import { Merged } from "./routing/merged.ts";
 
 /** What the process gives its bridge. */
@@ -44,6 +51,8 @@ export interface BridgeHost {
   readonly log: Log;
   /** A line for the operator that is no log line. */
   readonly tell: (line: string) => void;
+  /** Who may be asked for the first admin; null: nobody is there. */
+  readonly terminal: AdminTerminal | null;
 }
 
 /** Starts the bridge. Throws when its data directory is taken or damaged, or its port cannot be bound. */
@@ -77,6 +86,7 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
         }),
     }),
   );
+  await prepareAuthentication(authentication, config, host);
   authentication.start();
   const fleet = stack.use(
     new Fleet({
@@ -119,6 +129,10 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
     }),
   );
 
+  const armory = new Armory({ directory: join(dataDirectory, "armory"), clock, log });
+  const bridgeUrl = () => publicUrl(config, port);
+  const distribution = stack.use(new ArmoryDistribution({ armory, fleet, bridgeUrl, clock, log }));
+
   const lane = new CommandLane({
     programs: { git: host.programs.git },
     timeoutPath: host.programs.timeout,
@@ -132,6 +146,7 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
     gate: authentication.gate,
     handlers: audited(audit, {
       ...authentication.handlers,
+      ...armoryHandlers({ armory, distribution }),
       ...bridgeHandlers({
         fleet,
         repos,
@@ -142,6 +157,7 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
         creator: new Creator({ fleet, repos, providers, ephemeral, log }),
         providers,
         sweeper,
+        terminal: new TerminalRoute({ fleet, dial, log }),
         watch: (principal, socket) => authentication.liveSockets.register(principal, socket),
       }),
     }),
@@ -149,6 +165,8 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
   const listener = await listen({ hostname: config.hostname, port: config.port, fetch });
   stack.defer(() => listener.shutdown());
   port = listener.port;
+  // Not before the bridge answers: a ship that is told pulls at once.
+  distribution.start();
   // From here on the bridge can be called: ships are told where.
   agentCredentials.start();
   sweeper.start();
@@ -156,6 +174,27 @@ export async function startBridge(config: BridgeConfig, host: BridgeHost): Promi
 
   const owned = stack.move();
   return { url: listener.url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** The first admin, and the answer to a launcher; both before anybody can ask anything. */
+async function prepareAuthentication(
+  authentication: Authentication,
+  config: BridgeConfig,
+  { terminal }: BridgeHost,
+): Promise<void> {
+  const insecure = config.insecureNoAuth;
+  const firstAdminCreated = await ensureFirstAdmin(authentication, {
+    insecure,
+    variables: config.admin,
+    terminal,
+  });
+  if (config.launchFile === null) return;
+  const request = await readLaunchRequest(config.launchFile);
+  if (request === null) return;
+  await writeExchange(
+    config.launchFile,
+    await answerLaunch(authentication, request, { insecure, firstAdminCreated }),
+  );
 }
 
 /** Where people and ships find the bridge. */

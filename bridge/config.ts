@@ -8,6 +8,7 @@ import {
   UsageError,
 } from "../shared/host/flags.ts";
 import { childEnvironment, env, takeSecret } from "../shared/host/lifecycle.ts";
+import type { AdminVariables } from "./auth/first_admin.ts";
 import { limits } from "../shared/limits.ts";
 import type { LogFormat } from "../shared/log.ts";
 
@@ -30,6 +31,10 @@ export interface BridgeConfig {
     readonly apiUrl: string;
   };
   readonly environment: Readonly<Record<string, string>>;
+  /** The first admin's three variables, read only when there is no admin. */
+  readonly admin: AdminVariables;
+  /** Where the launcher that started this bridge left its request; null: nobody launched it. */
+  readonly launchFile: string | null;
 }
 
 export const bridgeFlags = {
@@ -41,6 +46,7 @@ export const bridgeFlags = {
     "sweep-interval-ms",
     "allow-origin",
     "log-format",
+    "launch-file",
   ],
   switches: ["insecure-no-auth", "allow-link-local"],
   environmentPrefix: "GRID_BRIDGE_",
@@ -71,6 +77,12 @@ export function readBridgeConfig(args: readonly string[]): BridgeConfig {
       apiUrl: githubApiUrl(env("GRID_GITHUB_API_URL")),
     },
     environment: childEnvironment(),
+    admin: {
+      username: takeSecret("GRID_BRIDGE_ADMIN_USER"),
+      email: takeSecret("GRID_BRIDGE_ADMIN_EMAIL"),
+      password: takeSecret("GRID_BRIDGE_ADMIN_PASSWORD"),
+    },
+    launchFile: flags.text("launch-file") ?? null,
   };
 }
 

@@ -17,6 +17,7 @@ import type { Providers } from "./provider/providers.ts";
 import { forgeHandlers } from "./provider/routes.ts";
 import type { Creator } from "./routing/create.ts";
 import type { Forward } from "./routing/forward.ts";
+import type { TerminalRoute } from "./routing/terminal.ts";
 import type { Merged } from "./routing/merged.ts";
 
 export interface FleetRouteDeps<Principal> {
@@ -29,6 +30,7 @@ export interface FleetRouteDeps<Principal> {
   readonly providers: Providers;
   readonly sweeper: Sweeper;
   readonly events: BridgeEvents;
+  readonly terminal: TerminalRoute;
   /** Sees every socket that opens, and closes it when whoever opened it may no longer. */
   readonly watch: (principal: Principal, socket: Socket) => void;
 }
@@ -54,6 +56,7 @@ export type FleetRoute =
   | "switchBranch"
   | "activateWorkspace"
   | "deactivateWorkspace"
+  | "terminal"
   | "events";
 
 /** Handlers that ask nothing of who calls: the gate has let them through. */
@@ -87,6 +90,16 @@ export function bridgeHandlers<Principal>(
       forward.switchBranch(idOf(params), body.branch).then(() => ok),
     activateWorkspace: ({ params }) => forward.activate(idOf(params)).then(() => ok),
     deactivateWorkspace: ({ params }) => forward.deactivate(idOf(params)).then(() => ok),
+    terminal: ({ params, connection, request, principal }) =>
+      connection.upgrade(request, {
+        onSocket: (socket) => {
+          deps.watch(principal, socket);
+          void deps.terminal.serve(socket, idOf(params));
+        },
+        compress: true,
+        payloadBytesMax: limits.terminalPayloadBytesMax,
+        heartbeatMs: limits.heartbeatMs,
+      }),
     events: ({ connection, request, principal }) =>
       connection.upgrade(request, {
         onSocket: (socket) => {

@@ -5,6 +5,8 @@
 import { readBridgeConfig } from "../bridge/config.ts";
 import { UsageError } from "../shared/host/flags.ts";
 import { findProgram } from "../shared/host/files.ts";
+import { makeDirectory } from "../shared/host/machine.ts";
+import { shipWritePaths } from "../shared/host/ship_places.ts";
 import { daemonFlags, type DaemonKind, type DaemonScope } from "../shared/host/permissions.ts";
 import { readShipConfig } from "../ship/config.ts";
 
@@ -50,18 +52,15 @@ async function scopeOf(kind: DaemonKind, args: readonly string[]): Promise<Daemo
   const run = await found(programs[kind]);
   if (kind === "bridge") {
     const { dataDirectory } = readBridgeConfig(args);
-    return { read: run, write: [await real(dataDirectory)], run, net: "any" };
+    return { read: run, write: [await makeDirectory(dataDirectory)], run, net: "any" };
   }
   const config = readShipConfig(args);
-  const write = [await real(config.gridDirectory), await real(config.stateDirectory)];
-  const bridge = config.bridgeUrl === null ? [] : [new URL(config.bridgeUrl).host];
-  return { read: run, write, run, net: [config.hostname, "127.0.0.1", "localhost", ...bridge] };
-}
-
-/** Permissions are about real paths, and a directory has one only when it exists. */
-async function real(directory: string): Promise<string> {
-  await Deno.mkdir(directory, { recursive: true });
-  return await Deno.realPath(directory);
+  const write = await shipWritePaths(config, config.places);
+  // Without --bridge-url the ship pulls from whichever bridge pushes first, wherever that is.
+  const net = config.bridgeUrl === null
+    ? "any" as const
+    : [config.hostname, "127.0.0.1", "localhost", new URL(config.bridgeUrl).host];
+  return { read: run, write, run, net };
 }
 
 async function found(names: readonly string[]): Promise<string[]> {

@@ -113,6 +113,31 @@ export const failures = {
     500,
     (d) => `${d.what} failed: ${d.reason}`,
   ),
+  armoryPinned: row<{ expected: string; offered: string }>(
+    403,
+    (d) =>
+      `armory push refused: this ship is pinned to bridge ${d.expected} ` +
+      `but the push named ${d.offered}`,
+  ),
+  bridgeUrlRefused: row<{ why: string }>(403, (d) => `armory push refused: ${d.why}`),
+  armoryPullFailed: row<{ why: string }>(502, (d) => d.why),
+  armoryInstallFailed: row<{ why: string }>(500, (d) => `armory install failed: ${d.why}`),
+
+  // bridge: armory
+  unsafeArmoryPath: row<{ path: string }>(400, (d) => `unsafe armory path: ${d.path}`),
+  invalidDotfileMap: row<{ file: string; faults: readonly string[] }>(
+    400,
+    (d) => [`invalid ${d.file}:`, ...d.faults.map((fault) => `  ${fault}`)].join("\n"),
+  ),
+  armoryFileNotFound: row<{ path: string }>(404, (d) => `armory file not found: ${d.path}`),
+  armoryFileTooLarge: row<{ path: string; size: number; limit: number }>(
+    413,
+    (d) => `armory file too large (${d.size} bytes, limit ${d.limit}): ${d.path}`,
+  ),
+  armoryTooManyFiles: row<{ directory: string; limit: number }>(
+    500,
+    (d) => `${d.directory} holds more than ${d.limit} files: take some out of it`,
+  ),
 
   // bridge: ships, repos, routing
   unknownShip: row<{ ship: string }>(400, (d) => `unknown ship: ${d.ship}`),

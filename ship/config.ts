@@ -10,6 +10,7 @@ import {
   UsageError,
 } from "../shared/host/flags.ts";
 import { childEnvironment, env, takeSecret } from "../shared/host/lifecycle.ts";
+import { type ArmoryPlaces, armoryPlaces } from "../shared/host/ship_places.ts";
 import { brokenIdentifierRule, type ShipName } from "../shared/ids.ts";
 import { limits } from "../shared/limits.ts";
 import type { LogFormat } from "../shared/log.ts";
@@ -21,6 +22,8 @@ export interface ShipConfig {
   readonly port: number;
   readonly stateDirectory: string;
   readonly bridgeUrl: string | null;
+  /** Where the armory is installed. */
+  readonly places: ArmoryPlaces;
   /** What a new session runs; null: the user's shell. */
   readonly sessionCommand: string | null;
   readonly shell: string;
@@ -44,6 +47,9 @@ export const shipFlags = {
     "hostname",
     "bridge-url",
     "state-dir",
+    "skills-dir",
+    "plugins-dir",
+    "dotfile-root",
     "session-command",
     "clone-protocols",
     "allow-origin",
@@ -77,6 +83,12 @@ export function readShipConfig(args: readonly string[]): ShipConfig {
       tail: join("grid", name),
     }),
     bridgeUrl: urlFlag(flags, "bridge-url")?.origin ?? null,
+    places: armoryPlaces({
+      home: env("HOME") ?? null,
+      skillsDirs: flags.list("skills-dir").map((path) => resolve(path)),
+      pluginsDirs: flags.list("plugins-dir").map((path) => resolve(path)),
+      dotfileRoots: flags.list("dotfile-root").map((path) => path === "" ? "" : resolve(path)),
+    }),
     sessionCommand: flags.text("session-command") ?? null,
     shell: env("SHELL") ?? "/bin/sh",
     cloneProtocols: cloneProtocols(flags),

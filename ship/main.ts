@@ -12,7 +12,11 @@ export async function main(args: readonly string[]): Promise<number> {
     readConfig: () => readShipConfig(args),
     start: async (config, log) => {
       const path = config.environment["PATH"] ?? "";
-      return await startShip(config, await requirePrograms(["git", "tmux", "timeout"], path), log);
+      return await startShip(
+        config,
+        await requirePrograms(["git", "tmux", "timeout", "script", "stty", "ln"], path),
+        log,
+      );
     },
   });
 }

@@ -8,22 +8,25 @@ import type { Call, Handlers } from "../shared/http/router.ts";
 import type { Socket } from "../shared/http/socket.ts";
 import { limits } from "../shared/limits.ts";
 import type { SystemResources } from "../shared/schema/ship.ts";
+import type { ShipArmory } from "./armory/armory.ts";
 import type { ShipPrincipal } from "./gate.ts";
 import type { Workspaces } from "./workspace/workspaces.ts";
 
 export interface ShipRouteDeps {
   readonly workspaces: Workspaces;
+  readonly armory: ShipArmory;
   readonly mcp: (id: WorkspaceId, request: Request) => Promise<Response>;
   /** Takes over what a bridge pushed. Throws `bridgeUrlNotHttp`, `bridgeUrlInvalid`. */
   readonly takeAgentCredentials: (credentials: AgentCredentials) => void;
   readonly resources: () => Promise<SystemResources>;
   readonly serveEvents: (socket: Socket) => void;
+  readonly serveTerminal: (socket: Socket, id: WorkspaceId) => void;
 }
 
 type ShipCall<Name extends keyof ShipApi> = Call<ShipApi[Name], ShipPrincipal>;
 
 export function shipHandlers(deps: ShipRouteDeps): Handlers<ShipApi, ShipPrincipal> {
-  const { workspaces } = deps;
+  const { workspaces, armory } = deps;
   const mcp = async (call: ShipCall<"mcpGet" | "mcpPost" | "mcpDelete">) => {
     await workspaces.assertExists(idOf(call));
     return await deps.mcp(idOf(call), call.request);
@@ -40,6 +43,15 @@ export function shipHandlers(deps: ShipRouteDeps): Handlers<ShipApi, ShipPrincip
     mcpGet: mcp,
     mcpPost: mcp,
     mcpDelete: mcp,
+    armoryState: () => armory.state,
+    syncArmory: ({ body }) => armory.sync(body),
+    terminal: (call) =>
+      call.connection.upgrade(call.request, {
+        onSocket: (socket) => deps.serveTerminal(socket, idOf(call)),
+        compress: true,
+        payloadBytesMax: limits.terminalPayloadBytesMax,
+        heartbeatMs: limits.heartbeatMs,
+      }),
     agentCredentials: ({ body }) => {
       deps.takeAgentCredentials(body);
       return ok;

@@ -11,6 +11,7 @@ import { CommandLane } from "../shared/host/command.ts";
 import { writeAtomically } from "../shared/host/files.ts";
 import { listen } from "../shared/host/listen.ts";
 import { lockDirectory } from "../shared/host/lock.ts";
+import { resolveHost } from "../shared/host/resolve.ts";
 import type { RunningDaemon } from "../shared/host/run_daemon.ts";
 import { browserRules } from "../shared/http/browser_guard.ts";
 import { router } from "../shared/http/router.ts";
@@ -23,13 +24,18 @@ import { AgentMemory } from "./agent/memory.ts";
 import { repoTools } from "./agent/repo_tools.ts";
 import { AgentTokens } from "./agent/tokens.ts";
 import { agentTools } from "./agent/tools.ts";
+import { ShipArmory } from "./armory/armory.ts";
 import type { ShipConfig } from "./config.ts";
 import { serveEvents } from "./events.ts";
 import { shipGate } from "./gate.ts";
 import { createGitLanes, Git } from "./git/git.ts";
 import { systemResources } from "./resources.ts";
 import { shipHandlers } from "./routes.ts";
+import type { Socket } from "../shared/http/socket.ts";
+import { Terminals } from "./terminal/terminals.ts";
+import { socketNameDefault } from "./tmux/names.ts";
 import { TmuxSessions } from "./tmux/tmux.ts";
+import { moverPrograms } from "./workspace/anchored_move.ts";
 import type { WorkspaceEvent } from "./workspace/ports.ts";
 import { Workspaces } from "./workspace/workspaces.ts";
 
@@ -38,11 +44,19 @@ export interface ShipPrograms {
   readonly git: string;
   readonly tmux: string;
   readonly timeout: string;
+  readonly ln: string;
+  readonly script: string;
+  readonly stty: string;
 }
 
 /** The name of the file by which an agent in a workspace finds its ship. */
 export const atlasFileName = "atlas.json";
 
+const moveConcurrencyMax = 4;
+const moveQueueMax = 256;
+/** Two programs for each terminal, and its short calls. */
+const terminalConcurrencyMax = 1024;
+const terminalQueueMax = 256;
 const tmuxConcurrencyMax = 4;
 const tmuxQueueMax = 256;
 
@@ -60,7 +74,10 @@ export async function startShip(
   let port = config.port;
   const parts = assemble({ ...config, gridDirectory }, programs, log, () => port);
   stack.use(parts.mcp);
+  stack.use(parts.armory);
+  stack.use(parts.terminals);
   await parts.workspaces.start();
+  await parts.armory.start();
   const listener = await listen({
     hostname: config.hostname,
     port: config.port,
@@ -84,6 +101,16 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
   const tokens = new AgentTokens();
   const bridgeAccess = new BridgeAccess();
   const lane = { timeoutPath: programs.timeout, environment };
+  const sessions = new TmuxSessions({
+    lane: new CommandLane({
+      ...lane,
+      programs: { tmux: programs.tmux },
+      concurrencyMax: tmuxConcurrencyMax,
+      queueMax: tmuxQueueMax,
+    }),
+    shell: config.shell,
+    sessionCommand: config.sessionCommand,
+  });
   const workspaces = new Workspaces({
     gridDirectory,
     shipName: name,
@@ -91,20 +118,44 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
       lanes: createGitLanes({ ...lane, programs: { git: programs.git } }),
       protocols: config.cloneProtocols as readonly CloneProtocol[],
     }),
-    sessions: new TmuxSessions({
-      lane: new CommandLane({
-        ...lane,
-        programs: { tmux: programs.tmux },
-        concurrencyMax: tmuxConcurrencyMax,
-        queueMax: tmuxQueueMax,
-      }),
-      shell: config.shell,
-      sessionCommand: config.sessionCommand,
+    moveLane: new CommandLane({
+      ...lane,
+      programs: moverPrograms,
+      concurrencyMax: moveConcurrencyMax,
+      queueMax: moveQueueMax,
     }),
+    sessions,
     agents: memory,
     tokens,
     events: hub,
     mcpUrl: (id) => mcpUrl(config.hostname, port(), id),
+    clock,
+    log,
+  });
+  const armory = new ShipArmory({
+    stateDirectory: config.stateDirectory,
+    places: config.places,
+    bridgeUrl: config.bridgeUrl,
+    shipToken: config.shipToken,
+    authenticated: config.bridgeToken !== null,
+    lane,
+    lnPath: programs.ln,
+    resolve: resolveHost,
+    clock,
+    log,
+  });
+  const terminals = new Terminals({
+    host: {
+      lane: new CommandLane({
+        ...lane,
+        programs: { sh: "/bin/sh", tmux: programs.tmux, stty: programs.stty },
+        concurrencyMax: terminalConcurrencyMax,
+        queueMax: terminalQueueMax,
+      }),
+    },
+    socketName: socketNameDefault,
+    tmuxPath: programs.tmux,
+    scriptPath: programs.script,
     clock,
     log,
   });
@@ -142,14 +193,25 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
     }),
     handlers: shipHandlers({
       workspaces,
+      armory,
       mcp: (id, request) => mcp.handle(id, request),
       takeAgentCredentials: (credentials) => bridgeAccess.take(credentials),
       resources: () => systemResources(clock),
       serveEvents: (socket) =>
         serveEvents(socket, { snapshot: () => workspaces.list(), hub, ship: name, clock, log }),
+      serveTerminal: (socket, id) => void serveTerminal(terminals, sessions, { socket, id }),
     }),
   });
-  return { workspaces, mcp, fetch };
+  return { workspaces, armory, mcp, terminals, fetch };
+}
+
+/** The session's name is known a moment later; what the client sends meanwhile is kept by the socket. */
+async function serveTerminal(
+  terminals: Terminals,
+  sessions: TmuxSessions,
+  { socket, id }: { readonly socket: Socket; readonly id: WorkspaceId },
+): Promise<void> {
+  terminals.serve(socket, await sessions.nameOf(id));
 }
 
 /** Sessions run on the ship's own host, so loopback reaches it whatever it listens on. */

@@ -42,6 +42,12 @@ export class Users {
   }
 
   /** Throws `invalidUsername`, `userExists`, `emailInUse`. Email and password are parsed already. */
+  /** The admin who has been one the longest in the order of creation, or null. */
+  async firstAdmin(): Promise<UserRecord | null> {
+    const admins = (await this.options.records.list()).filter(({ role }) => role === "admin");
+    return admins.sort((a, b) => a.createdAt < b.createdAt ? -1 : 1)[0] ?? null;
+  }
+
   async create({ username, email, password, role }: CreateUser): Promise<UserRecord> {
     parseUsername(username);
     const passwordHash = await this.options.hasher.turn((turn) => turn.hash(password));

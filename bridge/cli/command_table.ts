@@ -5,6 +5,11 @@ const repo = { summary: "a registered repo" } as const;
 const number = { summary: "its number" } as const;
 const limit = { kind: "count", value: "N", summary: "at most N (30)" } as const;
 const workspace = { summary: "<repo>/<name>, or the name alone when it is unique" } as const;
+const username = { summary: "the user" } as const;
+const passwordStdin = {
+  kind: "boolean",
+  summary: "read the password from standard input, as is done without a terminal",
+} as const;
 
 export const commandTable = commands({
   "up": {
@@ -31,7 +36,10 @@ export const commandTable = commands({
   "ship add": {
     summary: "Register the ship that answers at a URL",
     positionals: { url: { summary: "such as http://127.0.0.1:4700" } },
-    examples: ["grid ship add http://127.0.0.1:4700"],
+    examples: [
+      "grid ship add http://127.0.0.1:4700",
+      "GRID_REGISTER_BRIDGE_TOKEN=… GRID_REGISTER_SHIP_TOKEN=… grid ship add http://host:4700",
+    ],
   },
   "ship rm": {
     summary: "Take a ship off the roster; its workspaces stay on its host",
@@ -131,6 +139,22 @@ export const commandTable = commands({
   },
   "activate": { summary: "Start a workspace's session", positionals: { workspace } },
   "deactivate": { summary: "End a workspace's session", positionals: { workspace } },
+  "attach": {
+    summary: "Show a session in this terminal; Ctrl-\\ leaves it running",
+    positionals: { workspace },
+    flags: { "read-only": { kind: "boolean", summary: "only look" } },
+    examples: ["grid attach web/fix-login"],
+  },
+  "capture": {
+    summary: "Print what a session's screen shows",
+    positionals: { workspace },
+    flags: {
+      ansi: { kind: "boolean", summary: "with colours" },
+      cols: { kind: "count", value: "N", summary: "width of the screen meanwhile (80)" },
+      rows: { kind: "count", value: "N", summary: "height of the screen meanwhile (24)" },
+    },
+    examples: ["grid capture fix-login", "grid capture fix-login --json"],
+  },
   "switch": {
     summary: "Switch to a branch, created when it is missing",
     positionals: { workspace, branch: { summary: "the branch" } },
@@ -140,11 +164,58 @@ export const commandTable = commands({
     positionals: { workspace },
     flags: { yes: { kind: "boolean", summary: "do not ask" } },
   },
+  "armory status": { summary: "What each ship has installed of the armory" },
+  "armory files": { summary: "What the armory holds" },
   "events": {
     summary: "Follow what happens to the workspaces",
     flags: {
       limit: { kind: "count", value: "N", summary: "end after N events" },
     },
+  },
+  "login": {
+    summary: "Sign in at the bridge; the session is kept for 30 days",
+    flags: {
+      username: { kind: "text", value: "NAME", summary: "who (asked for on a terminal)" },
+      "password-stdin": passwordStdin,
+    },
+    examples: ["grid login", "grid login --username ada --password-stdin < password-file"],
+  },
+  "logout": { summary: "End the session, here and at the bridge" },
+  "whoami": { summary: "Who you are to the bridge" },
+  "user ls": { summary: "List the users (admins)" },
+  "user add": {
+    summary: "Add a user, with a password that is asked for (admins)",
+    positionals: { username, email: { summary: "name@host" } },
+    flags: {
+      admin: { kind: "boolean", summary: "an admin, not a member" },
+      "password-stdin": passwordStdin,
+    },
+    examples: ["grid user add mia mia@example.com"],
+  },
+  "user rm": {
+    summary: "Delete a user and end their sessions (admins)",
+    positionals: { username },
+  },
+  "user role": {
+    summary: "Make a user a member or an admin (admins)",
+    positionals: {
+      username,
+      role: { summary: "member or admin", oneOf: ["member", "admin"] },
+    },
+  },
+  "user passwd": {
+    summary: "Change a password: your own, or as an admin anybody's",
+    positionals: { username: { summary: "whose (default: yours)", optional: true } },
+    flags: {
+      "password-stdin": {
+        kind: "boolean",
+        summary: "read lines of standard input: the current password if yours, then the new one",
+      },
+    },
+  },
+  "user email": {
+    summary: "Change an email: your own, or as an admin anybody's",
+    positionals: { username, email: { summary: "name@host" } },
   },
   "version": { summary: "The version of grid" },
   "completion": {

@@ -71,11 +71,12 @@ ${
       ((COMP_CWORD == 2)) && COMPREPLY=($(compgen -W "$(_grid_workspaces)" -- "$current")) ;;
 ${
     Object.entries(table).flatMap(([name, { positionals }]) => {
-      const values = Object.values(positionals ?? {})[0]?.oneOf;
+      const index = Object.values(positionals ?? {}).findIndex(({ oneOf }) => oneOf !== undefined);
+      const values = Object.values(positionals ?? {})[index]?.oneOf;
       return values === undefined ? [] : [
-        `    ${quote(name)}) COMPREPLY=($(compgen -W ${
-          quote(values.join(" "))
-        } -- "$current")) ;;\n`,
+        `    ${quote(name)}) ((COMP_CWORD == ${
+          name.split(" ").length + index + 1
+        })) && COMPREPLY=($(compgen -W ${quote(values.join(" "))} -- "$current")) ;;\n`,
       ];
     }).join("")
   }    help) COMPREPLY=($(compgen -W ${quote(firstWords(table).join(" "))} -- "$current")) ;;

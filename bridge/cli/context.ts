@@ -2,6 +2,7 @@
 import type { BridgeApi } from "../../shared/api/bridge_api.ts";
 import type { Client } from "../../shared/http/client.ts";
 import type { Credentials } from "./credentials.ts";
+import type { UserTerminal } from "./attach/attach.ts";
 import type { Paint } from "./output.ts";
 
 /** The streams and the terminal, as values: tests give their own. */
@@ -10,7 +11,13 @@ export interface CliIo {
   out(text: string): boolean;
   err(text: string): void;
   /** Asks on the terminal; null when there is no answer. */
-  ask(question: string): string | null;
+  ask(question: string): Promise<string | null>;
+  /** Asks on the terminal without showing the answer; null at Ctrl-C and when there is none. */
+  askSecret(question: string): Promise<string | null>;
+  /** The next line of standard input, such as a piped password; null at its end. */
+  readLine(): Promise<string | null>;
+  /** The terminal as a whole screen; null when there is none. */
+  terminal(): UserTerminal | null;
   readonly inputIsTerminal: boolean;
   readonly outputIsTerminal: boolean;
   readonly errorIsTerminal: boolean;
@@ -22,14 +29,26 @@ export interface CliIo {
 /** What the environment sets, read once by the entry. */
 export interface CliSettings {
   readonly bridgeUrl: string | undefined;
+  /** `GRID_TOKEN`: wins over the stored session. */
   readonly token: string | undefined;
+  /** Absolute path of the file that holds the sessions. */
+  readonly sessionFile: string;
+  /** `GRID_REGISTER_SHIP_TOKEN` and `GRID_REGISTER_BRIDGE_TOKEN`. */
+  readonly registration: RegistrationTokens;
   readonly noColor: boolean;
+}
+
+/** What a new ship and its bridge show each other; either being set suppresses the prompts. */
+export interface RegistrationTokens {
+  readonly shipToken?: string | undefined;
+  readonly bridgeToken?: string | undefined;
 }
 
 export interface Context {
   readonly io: CliIo;
   readonly client: Client<BridgeApi>;
   readonly credentials: Credentials;
+  readonly registration: RegistrationTokens;
   /** Origin or base of the bridge, without a trailing slash. */
   readonly url: string;
   readonly json: boolean;

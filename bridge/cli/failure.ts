@@ -2,7 +2,7 @@
 import { Failure, messageOf } from "../../shared/errors.ts";
 import { CallError } from "../../shared/http/client.ts";
 
-export const exitCodes = { done: 0, failed: 1, usage: 2 } as const;
+export const exitCodes = { done: 0, failed: 1, usage: 2, cancelled: 130 } as const;
 
 /** A failure in words for people. */
 export class CliFailure extends Error {
@@ -16,6 +16,22 @@ export class UsageFailure extends CliFailure {
   override readonly exitCode = exitCodes.usage;
 }
 
+/** The person at the terminal changed their mind; 130 is what shells expect of Ctrl-C. */
+export class Cancelled extends CliFailure {
+  override readonly name = "Cancelled";
+  override readonly exitCode = exitCodes.cancelled;
+  constructor() {
+    super("cancelled: nothing was done");
+  }
+}
+
+/** The bridge that was called. */
+export interface Called {
+  readonly url: string;
+  /** `GRID_TOKEN` was what it saw. */
+  readonly tokenGiven: boolean;
+}
+
 /** What is printed of a failure; in JSON the same fields. */
 export interface FailureReport {
   readonly message: string;
@@ -25,12 +41,12 @@ export interface FailureReport {
   readonly exitCode: number;
 }
 
-/** Puts anything thrown by a command into words. `url` is the bridge that was called. */
-export function reportOf(thrown: unknown, url: string): FailureReport {
+/** Puts anything thrown by a command into words. */
+export function reportOf(thrown: unknown, called: Called): FailureReport {
   if (thrown instanceof CliFailure) {
     return { message: thrown.message, status: 0, reason: undefined, exitCode: thrown.exitCode };
   }
-  if (thrown instanceof CallError) return callReport(thrown, url);
+  if (thrown instanceof CallError) return callReport(thrown, called);
   // A name that broke a rule before anything was sent.
   if (thrown instanceof Failure) {
     const because = thrown.reason === undefined ? "" : `: it ${thrown.reason}`;
@@ -49,12 +65,13 @@ export function reportOf(thrown: unknown, url: string): FailureReport {
   };
 }
 
-function callReport(error: CallError, url: string): FailureReport {
+function callReport(error: CallError, called: Called): FailureReport {
   const { status, reason } = error;
-  return { message: callMessage(error, url), status, reason, exitCode: exitCodes.failed };
+  return { message: callMessage(error, called), status, reason, exitCode: exitCodes.failed };
 }
 
-function callMessage(error: CallError, url: string): string {
+function callMessage(error: CallError, called: Called): string {
+  const { url } = called;
   switch (error.kind) {
     case "transport":
       return error.message === "timed out"
@@ -63,21 +80,31 @@ function callMessage(error: CallError, url: string): string {
     case "invalid":
       return `what answers at ${url} gave ${error.message}: is it a bridge, and of this version?`;
     case "status":
-      return statusMessage(error, url);
+      return statusMessage(error, called);
   }
 }
 
-function statusMessage({ status, message, reason, retryAfterSeconds }: CallError, url: string) {
+function statusMessage(
+  { status, message, reason, retryAfterSeconds }: CallError,
+  { url, tokenGiven }: Called,
+): string {
   const because = reason === undefined ? "" : ` (it ${reason})`;
   // A forge's 401 is about the bridge's own token, not about who asks.
-  if (status === 401 && !/^(no token for provider|github:)/.test(message)) {
-    return `the bridge at ${url} asks for a sign-in (${message}): set GRID_TOKEN to a session token`;
+  if (status === 401 && !isForgeRefusal(message)) {
+    return tokenGiven
+      ? `the bridge at ${url} knows no session with the token in GRID_TOKEN: ` +
+        "unset it and use `grid login`, or set it to a session that is valid there"
+      : `the bridge at ${url} asks for a sign-in: ` +
+        "`grid login` signs in, or set GRID_TOKEN to a session token";
   }
   if (status === 429 && retryAfterSeconds !== undefined) {
     return `${message}: try again in ${retryAfterSeconds} s`;
   }
   return `${message}${because}${nextStep(message)}`;
 }
+
+/** A 401 that a forge gave, or that stands for one. */
+const isForgeRefusal = (message: string) => /^(no token for provider |github: )/.test(message);
 
 /** What to do about the bridge's own messages, where there is something. */
 function nextStep(message: string): string {
@@ -91,6 +118,8 @@ function nextStep(message: string): string {
     [/^issue not found/, "`grid issue ls` lists the open ones"],
     [/^provider "custom" does not/, "register the repo again with --provider github"],
     [/^workspace not active/, "`grid activate` starts its session"],
+    [/^user not found/, "`grid user ls` lists the users"],
+    [/^this endpoint requires an admin/, "`grid whoami` shows who you are"],
     [/^workspace already active/, "its session is running already"],
   ];
   const hint = hints.find(([pattern]) => pattern.test(message));

@@ -4,15 +4,26 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { askLine, consoleFacts, writeError, writeOutput } from "../../shared/host/console.ts";
+import {
+  askLine,
+  askSecret,
+  consoleFacts,
+  readInputLine,
+  writeError,
+  writeOutput,
+} from "../../shared/host/console.ts";
 import {
   childEnvironment,
   env,
   exit,
   onStop,
   programArguments,
+  takeSecret,
 } from "../../shared/host/lifecycle.ts";
+import { processTerminal } from "../../shared/host/user_terminal.ts";
 import { hostName, runningProgram, workingDirectory } from "../../shared/host/machine.ts";
+import { adminVariableNames } from "../launch/admin.ts";
+import { SessionFile, sessionFilePath } from "./session_file.ts";
 import { binaryCommand, type DaemonCommand, sourceCommand } from "../launch/daemon_command.ts";
 import { demoCommand } from "../launch/demo.ts";
 import { type LaunchOptions, upCommand } from "../launch/up.ts";
@@ -25,7 +36,10 @@ function processIo(stop: AbortSignal): CliIo {
   return {
     out: writeOutput,
     err: (text) => void writeError(text),
-    ask: askLine,
+    ask: (question) => askLine(question, stop),
+    askSecret: (question) => askSecret(question, stop),
+    readLine: () => readInputLine(stop),
+    terminal: processTerminal,
     inputIsTerminal,
     outputIsTerminal,
     errorIsTerminal,
@@ -37,7 +51,16 @@ function processIo(stop: AbortSignal): CliIo {
 function settings(): CliSettings {
   return {
     bridgeUrl: env("GRID_BRIDGE_URL"),
-    token: env("GRID_TOKEN"),
+    // Taken out of the environment: no child of a command has a use for them.
+    token: takeSecret("GRID_TOKEN"),
+    registration: {
+      shipToken: takeSecret("GRID_REGISTER_SHIP_TOKEN"),
+      bridgeToken: takeSecret("GRID_REGISTER_BRIDGE_TOKEN"),
+    },
+    sessionFile: sessionFilePath({
+      configHome: env("XDG_CONFIG_HOME"),
+      home: env("HOME") ?? "/",
+    }),
     noColor: env("NO_COLOR") !== undefined || env("TERM") === "dumb",
   };
 }
@@ -69,6 +92,22 @@ function launchOptions(): LaunchOptions {
       stateHome: env("XDG_STATE_HOME"),
       workingDirectory: workingDirectory(),
     },
+    adminVariables: Object.fromEntries(
+      adminVariableNames.flatMap((name) => {
+        const value = takeSecret(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
+    terminal: consoleFacts().inputIsTerminal
+      ? {
+        ask: (question) => Promise.resolve(askLine(question)),
+        askSecret,
+        tell: (line) => void writeError(`${line}\n`),
+      }
+      : null,
+    sessions: new SessionFile(
+      sessionFilePath({ configHome: env("XDG_CONFIG_HOME"), home: env("HOME") ?? "/" }),
+    ),
     searchPath: env("PATH") ?? "/usr/local/bin:/usr/bin:/bin",
     environment,
     daemonCommand: daemonCommand(),

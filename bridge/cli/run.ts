@@ -1,16 +1,26 @@
 /** One invocation of `grid`: arguments in, exit code out. */
 import { bridgeApi } from "../../shared/api/bridge_api.ts";
-import { Client } from "../../shared/http/client.ts";
 import { limits } from "../../shared/limits.ts";
 import { type GlobalValues, parseArguments, type ValuesOf } from "./arguments.ts";
 import { type CommandName, commandTable } from "./command_table.ts";
+import { listArmoryFiles, showArmory } from "./commands/armory.ts";
+import { login, logout, whoami } from "./commands/account.ts";
 import { followEvents } from "./commands/events.ts";
 import { listIssues, listPulls, showChecks, showIssue, showPull, sweep } from "./commands/forge.ts";
 import { showCompletion, showVersion } from "./commands/meta.ts";
 import { newWorkspace } from "./commands/new.ts";
 import { addRepo, listBranches, listRepos, removeRepo } from "./commands/repo.ts";
 import { addShip, listShips, removeShip } from "./commands/ship.ts";
+import { attachWorkspace, captureWorkspace } from "./commands/terminal.ts";
 import { showStatus } from "./commands/status.ts";
+import {
+  addUser,
+  listUsers,
+  removeUser,
+  setUserEmail,
+  setUserPassword,
+  setUserRole,
+} from "./commands/user.ts";
 import {
   activate,
   deactivate,
@@ -21,10 +31,13 @@ import {
   switchBranch,
 } from "./commands/workspace.ts";
 import type { CliIo, CliSettings, Context } from "./context.ts";
-import { tokenCredentials } from "./credentials.ts";
+import { Credentials } from "./credentials.ts";
 import { exitCodes, reportOf, UsageFailure } from "./failure.ts";
 import { helpText } from "./help.ts";
 import { displayLines, painter } from "./output.ts";
+import { SessionClient } from "./session_client.ts";
+import { SessionFile } from "./session_file.ts";
+import { signInAgain } from "./sign_in.ts";
 
 type Table = typeof commandTable;
 type Handler<Name extends CommandName> = (
@@ -63,9 +76,22 @@ const own: Omit<Handlers, "up" | "demo"> = {
   "diff": diffWorkspace,
   "activate": activate,
   "deactivate": deactivate,
+  "attach": attachWorkspace,
+  "capture": captureWorkspace,
   "switch": switchBranch,
   "rm": removeWorkspace,
+  "armory status": showArmory,
+  "armory files": listArmoryFiles,
   "events": followEvents,
+  "login": login,
+  "logout": logout,
+  "whoami": whoami,
+  "user ls": listUsers,
+  "user add": addUser,
+  "user rm": removeUser,
+  "user role": setUserRole,
+  "user passwd": setUserPassword,
+  "user email": setUserEmail,
   "version": showVersion,
   "completion": showCompletion,
 };
@@ -101,30 +127,44 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
 }
 
 function context(url: string, globals: GlobalValues, { io, settings }: CliOptions): Context {
-  const credentials = tokenCredentials(settings.token);
+  const credentials: Credentials = new Credentials({
+    bridgeUrl: url,
+    token: tokenOf(settings),
+    file: new SessionFile(settings.sessionFile),
+    signInAgain: (ended) => signInAgain(ended, { io, client }),
+  });
+  const client: SessionClient = new SessionClient({
+    table: bridgeApi,
+    baseUrl: url,
+    // The bridge itself waits this long for a ship; a little more lets its answer arrive.
+    timeoutMs: limits.shipCallMs + 2_000,
+    replyBytesMax: limits.shipReplyBytesMax,
+    // Ctrl-C ends whatever call is under way, streams included.
+    fetch: (input, init) => {
+      const given = init?.signal;
+      const signal = given ? AbortSignal.any([given, io.stop]) : io.stop;
+      return fetch(input, { ...init, signal });
+    },
+  }, credentials);
   const coloured = io.outputIsTerminal && !globals.noColor && !settings.noColor;
   return {
     io,
     credentials,
+    registration: settings.registration,
     url,
     json: globals.json,
     paint: painter(coloured),
     columns: io.outputIsTerminal ? io.columns : Infinity,
-    client: new Client({
-      table: bridgeApi,
-      baseUrl: url,
-      headers: credentials.headers,
-      // The bridge itself waits this long for a ship; a little more lets its answer arrive.
-      timeoutMs: limits.shipCallMs + 2_000,
-      replyBytesMax: limits.shipReplyBytesMax,
-      // Ctrl-C ends whatever call is under way, streams included.
-      fetch: (input, init) => {
-        const given = init?.signal;
-        const signal = given ? AbortSignal.any([given, io.stop]) : io.stop;
-        return fetch(input, { ...init, signal });
-      },
-    }),
+    client,
   };
+}
+
+/** `GRID_TOKEN`, when it can stand in a header; the message does not repeat it. */
+function tokenOf({ token }: CliSettings): string | undefined {
+  if (token === undefined || /^[\x21-\x7e]{1,512}$/.test(token)) return token;
+  throw new UsageFailure(
+    "GRID_TOKEN is no token: it must be 1 to 512 printable ASCII characters without spaces",
+  );
 }
 
 function bridgeUrl(flag: string | undefined, { bridgeUrl }: CliSettings): string {
@@ -149,7 +189,10 @@ interface Reporting {
 function failWith(thrown: unknown, url: string, { io, globals, options }: Reporting): number {
   // Ctrl-C is no failure that needs words; 130 is what shells expect of it.
   if (io.stop.aborted) return 130;
-  const { exitCode, ...report } = reportOf(thrown, url);
+  const { exitCode, ...report } = reportOf(thrown, {
+    url,
+    tokenGiven: options.settings.token !== undefined,
+  });
   if (globals.json) {
     io.err(`${JSON.stringify({ error: report })}\n`);
     return exitCode;

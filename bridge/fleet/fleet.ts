@@ -1,5 +1,6 @@
 /** The fleet: the roster, a link to each ship, and the index of what they host. */
 import { join } from "node:path";
+import { isAddress, isLinkLocal } from "../../shared/address_policy.ts";
 import type { Clock } from "../../shared/clock.ts";
 import { fail, messageOf } from "../../shared/errors.ts";
 import { EventHub } from "../../shared/event_hub.ts";
@@ -9,7 +10,6 @@ import type { ShipName, WorkspaceId } from "../../shared/ids.ts";
 import { type Log, redactUrl } from "../../shared/log.ts";
 import type { FleetEvent, WorkspaceEventType } from "../../shared/schema/event.ts";
 import type { RegisterShip, ShipInfo } from "../../shared/schema/ship.ts";
-import { isAddress, isLinkLocal } from "./address_policy.ts";
 import type { ShipCredentials, ShipTokens } from "./credentials.ts";
 import { type OwnedWorkspace, Ownership } from "./ownership.ts";
 import { Roster } from "./roster.ts";

@@ -19,9 +19,7 @@ const bridgeSchema = z.strictObject({
   hostname: text.optional(),
   publicUrl: httpUrl.optional(),
   dataDir: text.optional(),
-  /** Signing in comes with a later version; until then leaving it out and `true` are the same. */
-  insecureNoAuth: z.literal(true, "can only be true: this version always runs without sign-in")
-    .optional(),
+  insecureNoAuth: z.boolean("must be true or false").optional(),
   sweepIntervalMs: z.int("must be a whole number of milliseconds").positive("must be above 0")
     .optional(),
 });

@@ -113,7 +113,16 @@ export function demoCommand(options: DemoOptions): LaunchHandlers["demo"] {
     const stop = context.io.stop;
     try {
       const grid = stack.use(
-        await startGrid({ plan, programs, notice, daemonCommand, environment, stop }),
+        await startGrid({
+          plan,
+          programs,
+          notice,
+          daemonCommand,
+          environment,
+          stop,
+          adminVariables: {},
+          session: null,
+        }),
       );
       const tour = new Tour(grid, plan, { context, run: options.run });
       await tour.build(source);
@@ -156,7 +165,11 @@ async function demoPlan(directory: TemporaryDirectory): Promise<LaunchPlan> {
       sessionCommand: null,
       // Its own tmux server: no session of the demo appears among those of the user. The name is short
       // because the path of a UNIX socket may have 107 bytes.
-      environment: { TMUX_TMPDIR: await directory.directory(`t-${name}`), HOME: directory.path },
+      guarded: false,
+      environment: {
+        TMUX_TMPDIR: await directory.directory(`t${ships.length}`),
+        HOME: directory.path,
+      },
     });
   }
   return {
@@ -166,6 +179,8 @@ async function demoPlan(directory: TemporaryDirectory): Promise<LaunchPlan> {
       publicUrl: null,
       dataDir: await directory.directory("bridge"),
       sweepIntervalMs: limits.sweepIntervalMs,
+      // It lives for minutes, on a free loopback port, and holds nothing.
+      insecureNoAuth: true,
     },
     ships,
   };

@@ -27,6 +27,7 @@ export interface BridgePlan {
   readonly publicUrl: string | null;
   readonly dataDir: string;
   readonly sweepIntervalMs: number;
+  readonly insecureNoAuth: boolean;
 }
 
 export interface ShipPlan {
@@ -36,6 +37,8 @@ export interface ShipPlan {
   readonly gridDirectory: string;
   readonly stateDir: string;
   readonly sessionCommand: string | null;
+  /** Whether it asks its callers for a token; only the demo's do not. */
+  readonly guarded: boolean;
   /** What the ship's environment has beyond the launcher's. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -67,6 +70,7 @@ export function makePlan(
       publicUrl: bridge.publicUrl ?? null,
       dataDir: at(bridge.dataDir ?? join(dataHome(host), "grid")),
       sweepIntervalMs: bridge.sweepIntervalMs ?? limits.sweepIntervalMs,
+      insecureNoAuth: bridge.insecureNoAuth ?? false,
     },
     ships: ships.map((ship, index) => ({
       name: ship.name,
@@ -78,6 +82,7 @@ export function makePlan(
         : at(ship.gridDirectory ?? join(host.home, only ? "grid" : `grid-${ship.name}`)),
       stateDir: at(ship.stateDir ?? join(stateHome(host), "grid", ship.name)),
       sessionCommand: ship.sessionCommand ?? null,
+      guarded: true,
       environment: {},
     })),
   };
@@ -114,13 +119,14 @@ export function shipFlags(plan: ShipPlan, port: number, bridgeUrl: string | null
 }
 
 /** The flags of `bridge/main.ts`. */
-export function bridgeFlags(plan: BridgePlan, port: number): string[] {
+export function bridgeFlags(plan: BridgePlan, port: number, launchFile: string): string[] {
   return [
     `--port=${port}`,
     `--hostname=${plan.hostname}`,
     `--data-dir=${plan.dataDir}`,
     `--sweep-interval-ms=${plan.sweepIntervalMs}`,
-    "--insecure-no-auth",
+    `--launch-file=${launchFile}`,
+    ...(plan.insecureNoAuth ? ["--insecure-no-auth"] : []),
     "--log-format=json",
     ...(plan.publicUrl === null ? [] : [`--public-url=${plan.publicUrl}`]),
   ];

@@ -10,7 +10,12 @@ import type { Notice } from "./notice.ts";
  */
 export async function registerShip(
   client: Client<BridgeApi>,
-  { name, url }: { readonly name: ShipName; readonly url: string },
+  { name, url, tokens }: {
+    readonly name: ShipName;
+    readonly url: string;
+    /** The pair that the bridge made for it; null for a ship that asks for none. */
+    readonly tokens: { readonly bridgeToken: string; readonly shipToken: string } | null;
+  },
   notice: (notice: Notice) => void,
 ): Promise<void> {
   const before = (await client.call("listShips", {})).find((ship) => ship.name === name);
@@ -21,7 +26,7 @@ export async function registerShip(
       if (!(thrown instanceof CallError) || thrown.status !== 404) throw thrown;
     });
   }
-  await client.call("registerShip", { body: { url } });
+  await client.call("registerShip", { body: { url, ...tokens } });
   notice(
     before === undefined
       ? { kind: "registered", ship: name, url }

@@ -27,6 +27,13 @@ const heldMax = 100;
 /** After living this long a daemon counts as healthy: its next death waits the least again. */
 const healthyMs = 30_000;
 
+/** A daemon that never listened; `daemonExitCode` says why where the daemon has codes for it. */
+export class StartFailure extends CliFailure {
+  constructor(message: string, readonly daemonExitCode: number | null) {
+    super(message);
+  }
+}
+
 /** One daemon under supervision. Constructing it starts nothing; disposing stops it for good. */
 export class Supervisor implements AsyncDisposable {
   #daemon: Daemon | null = null;
@@ -44,7 +51,10 @@ export class Supervisor implements AsyncDisposable {
     const url = await this.#launch();
     if (url === null) {
       const exit = await this.#daemon?.stop();
-      throw new CliFailure(`${this.options.label} did not start${lastWords(exit)}`);
+      throw new StartFailure(
+        `${this.options.label} did not start${lastWords(exit)}`,
+        exit?.code ?? null,
+      );
     }
     this.options.notice({ kind: "started", daemon: this.options.label, url });
     this.#watch = this.#keep();

@@ -1,6 +1,12 @@
 /** The routes of the bridge (interface, "Bridge routes"). */
 import { z } from "zod";
 import {
+  armoryFileQuerySchema,
+  armoryFileSchema,
+  armoryManifestSchema,
+  shipArmoryStateSchema,
+} from "../schema/armory.ts";
+import {
   createUserSchema,
   loginReplySchema,
   loginSchema,
@@ -28,6 +34,7 @@ import {
   bridgeWorkspaceSummarySchema,
   switchBranchSchema,
 } from "../schema/workspace.ts";
+import { serverFrameSchema } from "../terminal/protocol.ts";
 import { endpoints, json } from "./endpoint.ts";
 import { forgeApi } from "./forge_api.ts";
 
@@ -191,6 +198,28 @@ export const bridgeApi = endpoints({
     params: { name: "repo" },
     reply: json(200, z.array(repoBranchSchema)),
   },
+  armoryManifest: {
+    method: "GET",
+    path: "/armory",
+    audience: "armory",
+    summary: "What the armory holds",
+    reply: json(200, armoryManifestSchema),
+  },
+  armoryFile: {
+    method: "GET",
+    path: "/armory/file",
+    audience: "armory",
+    summary: "One file of the armory",
+    query: armoryFileQuerySchema,
+    reply: json(200, armoryFileSchema),
+  },
+  armoryShips: {
+    method: "GET",
+    path: "/armory/ships",
+    audience: "user",
+    summary: "What each ship has installed of the armory",
+    reply: json(200, z.array(shipArmoryStateSchema)),
+  },
   ...forgeApi,
   listWorkspaces: {
     method: "GET",
@@ -264,6 +293,14 @@ export const bridgeApi = endpoints({
     summary: "End the workspace's session",
     params: workspace,
     reply: ok,
+  },
+  terminal: {
+    method: "GET",
+    path: "/workspaces/:repo/:name/terminal",
+    audience: "ticket",
+    summary: "The session's screen, piped from the owning ship",
+    params: workspace,
+    reply: { kind: "socket", frames: serverFrameSchema },
   },
   events: {
     method: "GET",

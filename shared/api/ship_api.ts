@@ -1,5 +1,6 @@
 /** The routes of a ship (interface, "Ship routes"). */
 import { z } from "zod";
+import { armoryPushSchema, armorySyncStateSchema } from "../schema/armory.ts";
 import { agentCredentialsSchema } from "../schema/agent.ts";
 import { okSchema } from "../schema/common.ts";
 import { fleetEventSchema } from "../schema/event.ts";
@@ -11,6 +12,7 @@ import {
   workspaceStatusSchema,
   workspaceSummarySchema,
 } from "../schema/workspace.ts";
+import { serverFrameSchema } from "../terminal/protocol.ts";
 import { endpoints, json } from "./endpoint.ts";
 
 const workspace = { repo: "repo", name: "workspace" } as const;
@@ -108,6 +110,14 @@ export const shipApi = endpoints({
     params: workspace,
     reply: { kind: "raw" },
   },
+  terminal: {
+    method: "GET",
+    path: "/workspaces/:repo/:name/terminal",
+    audience: "bridge",
+    summary: "The session's screen, as snapshots and patches",
+    params: workspace,
+    reply: { kind: "socket", frames: serverFrameSchema },
+  },
   agentCredentials: {
     method: "POST",
     path: "/agent/credentials",
@@ -122,6 +132,21 @@ export const shipApi = endpoints({
     audience: "bridge",
     summary: "Figures of the ship's host",
     reply: json(200, systemResourcesSchema),
+  },
+  armoryState: {
+    method: "GET",
+    path: "/armory",
+    audience: "bridge",
+    summary: "What this ship has installed of its bridge's armory",
+    reply: json(200, armorySyncStateSchema),
+  },
+  syncArmory: {
+    method: "POST",
+    path: "/armory/sync",
+    audience: "bridge",
+    summary: "Pull, verify and install the bridge's armory",
+    body: armoryPushSchema,
+    reply: json(200, armorySyncStateSchema),
   },
   events: {
     method: "GET",

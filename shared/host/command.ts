@@ -53,6 +53,14 @@ export interface Running {
   stop(): void;
 }
 
+/** A program that is also spoken to: it lives until it ends by itself, `stop`, or its own reading ends. */
+export interface Conversation extends Running {
+  /** The caller closes or aborts it; a write waits for room in the pipe. */
+  readonly stdin: WritableStream<Uint8Array<ArrayBuffer>>;
+}
+
+/** `timeout` takes no time at all for no bound at all. */
+const unboundedMs = 0;
 const graceMs = 2_000;
 const stdoutBytesDefault = 16 * 1024 * 1024;
 const stderrBytesDefault = 64 * 1024;
@@ -92,7 +100,35 @@ export class CommandLane {
     const permit = await this.#permits.acquire(options.signal);
     if (permit === null) throw this.#busy(program);
     try {
-      return this.#spawn(program, args, options, permit);
+      const child = this.#spawn(program, args, options);
+      return new Child(child, options, permit, this.options.timeoutPath);
+    } catch (thrown) {
+      permit[Symbol.dispose]();
+      throw thrown;
+    }
+  }
+
+  /**
+   * Starts a program without a bound in time, standard input open. The permit is held until the program
+   * is gone; the caller must read or cancel `stdout` and end `stdin`.
+   */
+  async converse(
+    program: string,
+    args: readonly string[],
+    options: Omit<RunOptions, "timeoutMs" | "stdin" | "stdoutBytesMax">,
+  ): Promise<Conversation> {
+    const permit = await this.#permits.acquire(options.signal);
+    if (permit === null) throw this.#busy(program);
+    try {
+      const child = this.#spawn(program, args, { ...options, stdin: "", timeoutMs: unboundedMs });
+      const running = new Child(
+        child,
+        { ...options, timeoutMs: unboundedMs },
+        permit,
+        this.options.timeoutPath,
+      );
+      const { stdout, done } = running;
+      return { stdin: child.stdin, stdout, done, stop: () => running.stop() };
     } catch (thrown) {
       permit[Symbol.dispose]();
       throw thrown;
@@ -107,11 +143,10 @@ export class CommandLane {
     program: string,
     args: readonly string[],
     options: RunOptions,
-    permit: Disposable,
-  ): Running {
+  ): Deno.ChildProcess {
     const path = this.options.programs[program];
     if (path === undefined) throw new Error(`program ${program} is not in this lane's table`);
-    const child = new Deno.Command(this.options.timeoutPath, {
+    return new Deno.Command(this.options.timeoutPath, {
       args: ["--foreground", "-k", seconds(graceMs), seconds(options.timeoutMs), path, ...args],
       cwd: options.cwd,
       clearEnv: true,
@@ -122,7 +157,6 @@ export class CommandLane {
       stdout: "piped",
       stderr: "piped",
     }).spawn();
-    return new Child(child, options, permit, this.options.timeoutPath);
   }
 }
 

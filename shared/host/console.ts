@@ -1,4 +1,5 @@
 /** The three standard streams as the command line sees them; only `lifecycle.ts` ends the process. */
+import { decodeSecret, secretBytesMax, SecretLine, tooLong } from "./secret_line.ts";
 
 /** What stands at the three ends of this process. */
 export interface ConsoleFacts {
@@ -50,7 +51,65 @@ function writeAll(target: { writeSync(bytes: Uint8Array): number }, text: string
   }
 }
 
-/** Asks on the terminal and gives the line typed, or null at the end of input. */
-export function askLine(question: string): string | null {
-  return prompt(question);
+/**
+ * Asks on the terminal and gives the line typed, or null at the end of input or when `signal` aborts. The
+ * question goes to standard error: standard output holds answers only.
+ */
+export async function askLine(question: string, signal?: AbortSignal): Promise<string | null> {
+  writeError(question);
+  return await readInputLine(signal);
+}
+
+/**
+ * Asks on the terminal for what must not be shown, and gives the line typed; null at Ctrl-C, Ctrl-D, the
+ * end of input, or when `signal` aborts. The question goes to standard error. The terminal is as it was
+ * afterwards, whatever happens. Standard input must be a terminal.
+ */
+export async function askSecret(question: string, signal?: AbortSignal): Promise<string | null> {
+  const line = new SecretLine();
+  Deno.stdin.setRaw(true);
+  try {
+    writeError(question);
+    while (true) {
+      const byte = await readByte(signal);
+      if (byte === null) return null;
+      const step = line.push(byte);
+      if (step.kind === "line") return step.text;
+      if (step.kind === "cancelled") return null;
+    }
+  } finally {
+    Deno.stdin.setRaw(false);
+    writeError("\n");
+  }
+}
+
+/**
+ * The next line of standard input without its end, such as a password that was piped in; null at the end
+ * of input, or when `signal` aborts. What follows it stays unread. Throws when it is too long or no UTF-8.
+ */
+export async function readInputLine(signal?: AbortSignal): Promise<string | null> {
+  const bytes: number[] = [];
+  while (true) {
+    const byte = await readByte(signal);
+    if (byte === null && (bytes.length === 0 || signal?.aborted)) return null;
+    if (byte === null || byte === 10) return decodeSecret(bytes).replace(/\r$/, "");
+    bytes.push(byte);
+    if (bytes.length > secretBytesMax) throw tooLong();
+  }
+}
+
+/** One byte, so that the rest stays with the system for whoever reads next; null at the end. */
+async function readByte(signal?: AbortSignal): Promise<number | null> {
+  const buffer = new Uint8Array(1);
+  const aborted = Promise.withResolvers<null>();
+  const abort = () => aborted.resolve(null);
+  signal?.addEventListener("abort", abort, { once: true });
+  if (signal?.aborted) abort();
+  try {
+    // A read cannot be taken back: an aborted one is left behind, and the process ends with it pending.
+    const count = await Promise.race([Deno.stdin.read(buffer), aborted.promise]);
+    return count === 1 && !signal?.aborted ? buffer[0] ?? null : null;
+  } finally {
+    signal?.removeEventListener("abort", abort);
+  }
 }

@@ -104,15 +104,35 @@ export function onStop(handler: (signal: "SIGINT" | "SIGTERM") => void): Disposa
   };
 }
 
+/** Calls `handler` whenever the terminal's size has changed, until disposed. */
+export function onResize(handler: () => void): Disposable {
+  Deno.addSignalListener("SIGWINCH", handler);
+  return { [Symbol.dispose]: () => Deno.removeSignalListener("SIGWINCH", handler) };
+}
+
 const debuggerAddress = { hostname: "127.0.0.1", port: 9229 };
 
+const ignore = () => {};
+
 /**
- * Keeps SIGUSR1 from opening Deno's debugger, which it does on 127.0.0.1:9229 whatever the permissions: the
+ * Keeps SIGUSR1 from ending the process (Deno takes the signal over only some time after the start) and
+ * from opening Deno's debugger, which it does on 127.0.0.1:9229 whatever the permissions: the
  * port is held, and what connects to it is closed. `reusePort` lets every daemon of a host hold it at once;
- * the debugger asks for the port without it and fails. Returns null when a stranger holds the port, which
- * shuts the debugger out just as well for as long as it lasts.
+ * the debugger asks for the port without it and fails. When a stranger holds the port, that shuts the
+ * debugger out just as well for as long as it lasts.
  */
-export function shutDebugger(): Disposable | null {
+export function shutDebugger(): Disposable {
+  Deno.addSignalListener("SIGUSR1", ignore);
+  const listener = holdPort();
+  return {
+    [Symbol.dispose]() {
+      listener?.close();
+      Deno.removeSignalListener("SIGUSR1", ignore);
+    },
+  };
+}
+
+function holdPort(): Deno.TcpListener | null {
   let listener: Deno.TcpListener;
   try {
     listener = Deno.listen({ ...debuggerAddress, reusePort: true });
@@ -123,7 +143,7 @@ export function shutDebugger(): Disposable | null {
   void (async () => {
     for await (const connection of listener) connection.close();
   })().catch(() => {});
-  return { [Symbol.dispose]: () => listener.close() };
+  return listener;
 }
 
 /** Writes a line to standard output at once. */

@@ -1,7 +1,14 @@
 /** The programs that a daemon needs, found on PATH. */
 import { findProgram } from "./files.ts";
 
-const packages = { git: "git", tmux: "tmux", timeout: "coreutils", script: "bsdutils" } as const;
+const packages = {
+  git: "git",
+  tmux: "tmux",
+  timeout: "coreutils",
+  script: "bsdutils",
+  ln: "coreutils",
+  stty: "coreutils",
+} as const;
 export type NeededProgram = keyof typeof packages;
 
 /** Absolute paths by name. Throws an `Error` with one sentence that names the packages to install. */

@@ -21,6 +21,8 @@ export interface DaemonMain<Config extends { readonly logFormat: LogFormat | nul
   readonly name: "ship" | "bridge";
   readonly readConfig: () => Config;
   readonly start: (config: Config, log: Log) => Promise<RunningDaemon>;
+  /** The exit code for a failed start (default 1). */
+  readonly exitCodeOf?: (thrown: unknown) => number;
 }
 
 /**
@@ -48,7 +50,7 @@ export async function runDaemon<Config extends { readonly logFormat: LogFormat |
     daemon = await main.start(config, log);
   } catch (thrown) {
     printErrorLine(`${main.name}: could not start: ${messageOf(thrown)}`);
-    return 1;
+    return main.exitCodeOf?.(thrown) ?? 1;
   }
   printLine(`listening on ${daemon.url}`);
   const signal = await stopped.promise;

@@ -6,6 +6,7 @@
 import { basename, dirname, join } from "node:path";
 import { messageOf } from "../../shared/errors.ts";
 import { readIfPresent, statIfPresent } from "../../shared/host/files.ts";
+import type { AnchoredMove, Entry } from "./anchored_move.ts";
 import type { Log } from "../../shared/log.ts";
 
 /** Which file system object a path named when it was looked at. */
@@ -18,11 +19,19 @@ const privateMode = 0o700;
 const claimSuffix = ".claim";
 const keptPrefix = "kept-";
 
+export interface TrashOptions {
+  readonly gridDirectory: string;
+  readonly move: AnchoredMove;
+  readonly log: Log;
+  /** Default `<gridDirectory>/.grid-trash`. */
+  readonly directory?: string | undefined;
+}
+
 export class Trash {
   readonly directory: string;
 
-  constructor(gridDirectory: string, private readonly log: Log, directory?: string) {
-    this.directory = directory ?? join(gridDirectory, ".grid-trash");
+  constructor(private readonly options: TrashOptions) {
+    this.directory = options.directory ?? join(options.gridDirectory, ".grid-trash");
   }
 
   /** Removes what an earlier run left, and the empty destinations that it had claimed. */
@@ -35,7 +44,7 @@ export class Trash {
         if (entry.name.endsWith(claimSuffix)) await this.#releaseClaim(path);
         await removeTree(path);
       } catch (thrown) {
-        this.log.warn(`could not sweep ${path}`, { reason: messageOf(thrown) });
+        this.options.log.warn(`could not sweep ${path}`, { reason: messageOf(thrown) });
       }
     }
   }
@@ -64,20 +73,24 @@ export class Trash {
    */
   async take(path: string, identity: Identity): Promise<string> {
     const taken = await this.newPath();
-    await Deno.rename(path, taken);
-    if (isSame(await Deno.lstat(taken), identity)) return taken;
-    await this.#putBack(taken, path);
+    const entry = { directory: dirname(path), name: basename(path) };
+    await this.options.move.out(entry, taken);
+    const moved = await statIfPresent(taken);
+    if (moved === null) throw new Error(`${path} is gone`);
+    if (isSame(moved, identity)) return taken;
+    await this.#putBack(taken, entry);
     throw new Error(`${path} was exchanged for something else meanwhile; nothing was deleted`);
   }
 
-  async #putBack(taken: string, path: string): Promise<void> {
+  async #putBack(taken: string, entry: Entry): Promise<void> {
     try {
-      if (await statIfPresent(path) !== null) throw new Error("its place is taken");
-      await Deno.rename(taken, path);
+      await this.options.move.in(entry, taken);
+      if (await statIfPresent(taken) !== null) throw new Error("its place is taken");
     } catch (thrown) {
       const kept = join(this.directory, keptPrefix + basename(taken));
       await Deno.rename(taken, kept);
-      this.log.error(`could not put ${path} back: it is kept at ${kept}`, {
+      const path = join(entry.directory, entry.name);
+      this.options.log.error(`could not put ${path} back: it is kept at ${kept}`, {
         reason: messageOf(thrown),
       });
     }

@@ -3,6 +3,7 @@
  * told on `events` once it is so. Reads never wait for a change; changes of one workspace wait for each
  * other.
  */
+import type { CommandLane } from "../../shared/host/command.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { EventHub } from "../../shared/event_hub.ts";
 import { fail, messageOf } from "../../shared/errors.ts";
@@ -17,6 +18,7 @@ import type {
   WorkspaceSummary,
 } from "../../shared/schema/workspace.ts";
 import type { Git } from "../git/git.ts";
+import { AnchoredMove } from "./anchored_move.ts";
 import { Activity, type Look } from "./activity.ts";
 import { Creation } from "./creation.ts";
 import { WorkspaceLocks } from "./locks.ts";
@@ -32,6 +34,8 @@ export interface WorkspacesOptions {
   readonly gridDirectory: string;
   readonly shipName: ShipName;
   readonly git: Git;
+  /** Runs `moverPrograms`. */
+  readonly moveLane: CommandLane;
   readonly sessions: Sessions;
   readonly agents: AgentMemory;
   readonly tokens: AgentTokens;
@@ -57,7 +61,8 @@ export class Workspaces {
   constructor(private readonly options: WorkspacesOptions) {
     const { gridDirectory, git, log, trashDirectory, sessions } = options;
     this.#places = new Places(gridDirectory, git);
-    this.#trash = new Trash(gridDirectory, log, trashDirectory);
+    const move = new AnchoredMove(options.moveLane);
+    this.#trash = new Trash({ gridDirectory, log, move, directory: trashDirectory });
     this.#creation = new Creation({ places: this.#places, git, trash: this.#trash });
     this.#removal = new Removal({ places: this.#places, git, trash: this.#trash, log });
     this.#activity = new Activity({

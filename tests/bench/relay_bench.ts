@@ -1,5 +1,7 @@
 import process from "node:process";
+import { findProgram } from "../../shared/host/files.ts";
 import { listen } from "../../shared/host/listen.ts";
+import type { Figure } from "./figures.ts";
 
 /** Requests per second through the relay and without it. */
 export interface RelayBench {
@@ -27,6 +29,33 @@ export async function relayBench(
     const directPerSecond = await measure(direct.addr.port, { roundMs, connections });
     const relayPerSecond = await measure(relayed.port, { roundMs, connections });
     return { relayPerSecond, directPerSecond, ratio: relayPerSecond / directPerSecond };
+  } finally {
+    await relayed.shutdown();
+    await direct.shutdown();
+  }
+}
+
+/** The same comparison under `wrk`, a load generator of its own; nothing where it is not installed. */
+export async function loadBench(): Promise<Figure[]> {
+  const wrk = await findProgram("wrk", Deno.env.get("PATH") ?? "");
+  if (wrk === null) return [];
+  const answer = () => new Response("ok");
+  const relayed = await listen({ hostname: "127.0.0.1", port: 0, fetch: answer });
+  const direct = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
+  const load = async (port: number) => {
+    const { stdout } = await new Deno.Command(wrk, {
+      args: ["-t1", "-c32", "-d2s", `http://127.0.0.1:${port}/health`],
+    }).output();
+    return Number(/Requests\/sec:\s+([\d.]+)/.exec(new TextDecoder().decode(stdout))?.[1]);
+  };
+  try {
+    const alone = await load(direct.addr.port);
+    const through = await load(relayed.port);
+    return [
+      { name: "under wrk: relay / Deno.serve alone", value: through / alone, unit: "ratio" },
+      { name: "under wrk: through the relay", value: through, unit: "per second" },
+      { name: "under wrk: Deno.serve alone", value: alone, unit: "per second" },
+    ];
   } finally {
     await relayed.shutdown();
     await direct.shutdown();

@@ -46,6 +46,7 @@ async function stage(): Promise<Stage> {
       openKv,
       log: silentLog,
       tell: () => {},
+      terminal: null,
     }),
   );
   const response = await fetch(`${bridge.url}/ships`, {

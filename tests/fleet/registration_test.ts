@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isLinkLocal } from "../../bridge/fleet/address_policy.ts";
+import { isLinkLocal } from "../../shared/address_policy.ts";
 import { ManualClock } from "../../shared/clock.ts";
 import type { ShipName } from "../../shared/ids.ts";
 import { listen } from "../../shared/host/listen.ts";

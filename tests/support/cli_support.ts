@@ -16,6 +16,10 @@ export interface CliRunOptions {
   /** Both ends a terminal; `answer` is what is typed there. */
   readonly terminal?: boolean;
   readonly answer?: string;
+  /** What is typed unseen, in turn; then Ctrl-C. */
+  readonly secrets?: readonly string[];
+  /** The lines of standard input. */
+  readonly input?: readonly string[];
   readonly columns?: number;
   readonly stop?: AbortSignal;
   readonly launch?: LaunchHandlers;
@@ -25,8 +29,11 @@ export interface CliRunOptions {
 
 export async function cli(argv: readonly string[], options: CliRunOptions = {}): Promise<CliRun> {
   const run = { out: "", err: "", asked: [] as string[] };
+  const secrets = [...options.secrets ?? []];
+  const input = [...options.input ?? []];
   const terminal = options.terminal ?? false;
   const io: CliIo = {
+    terminal: () => null,
     out(text) {
       run.out += text;
       options.onOut?.(text);
@@ -38,8 +45,13 @@ export async function cli(argv: readonly string[], options: CliRunOptions = {}):
     },
     ask(question) {
       run.asked.push(question);
-      return options.answer ?? null;
+      return Promise.resolve(options.answer ?? null);
     },
+    askSecret(question) {
+      run.asked.push(question);
+      return Promise.resolve(secrets.shift() ?? null);
+    },
+    readLine: () => Promise.resolve(input.shift() ?? null),
     inputIsTerminal: terminal,
     outputIsTerminal: terminal,
     errorIsTerminal: terminal,
@@ -48,7 +60,15 @@ export async function cli(argv: readonly string[], options: CliRunOptions = {}):
   };
   const code = await runCli(argv, {
     io,
-    settings: { bridgeUrl: options.url, token: undefined, noColor: false, ...options.settings },
+    settings: {
+      bridgeUrl: options.url,
+      token: undefined,
+      noColor: false,
+      registration: {},
+      // Nobody is signed in, and nothing can be stored, unless a test says where.
+      sessionFile: "/nonexistent/grid/session.json",
+      ...options.settings,
+    },
     launch: options.launch ?? { up: () => 0, demo: () => 0 },
   });
   return { code, ...run };

@@ -1,4 +1,5 @@
 /** The bridge's fleet, routing and routes put together on a temporary data directory, without a gate. */
+import { TerminalRoute } from "../../bridge/routing/terminal.ts";
 import assert from "node:assert/strict";
 import { type BridgeApi, bridgeApi } from "../../shared/api/bridge_api.ts";
 import { EphemeralStore } from "../../bridge/ephemeral/records.ts";
@@ -150,6 +151,7 @@ export class FleetRig implements AsyncDisposable {
       providers,
       sweeper: this.sweeper,
       events: this.events,
+      terminal: new TerminalRoute({ fleet, dial, log }),
       watch: () => {},
     });
     const table = Object.fromEntries(fleetRoutes.map((name) => [name, bridgeApi[name]]));

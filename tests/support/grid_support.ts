@@ -1,4 +1,6 @@
 /** A grid directory with real git, for tests of the ship's workspaces. */
+import { CommandLane } from "../../shared/host/command.ts";
+import { moverPrograms } from "../../ship/workspace/anchored_move.ts";
 import { join } from "node:path";
 import { systemClock } from "../../shared/clock.ts";
 import { Failure, type FailureCode } from "../../shared/errors.ts";
@@ -77,6 +79,13 @@ export async function makeGrid(options: GridOptions = {}): Promise<Grid> {
     gridDirectory,
     shipName: parseIdentifier("ship", "ark"),
     git,
+    moveLane: new CommandLane({
+      programs: moverPrograms,
+      timeoutPath,
+      environment: { PATH: "/usr/bin:/bin" },
+      concurrencyMax: 4,
+      queueMax: 64,
+    }),
     sessions,
     agents,
     tokens,
@@ -102,7 +111,8 @@ export async function makeGrid(options: GridOptions = {}): Promise<Grid> {
   };
 }
 
-async function makeRemote(root: string): Promise<string> {
+/** A bare repository below `root`: branches main, feat/x and other, the tag v1 off every branch. */
+export async function makeRemote(root: string): Promise<string> {
   const work = join(root, "seed");
   const bare = join(root, "remote.git");
   await Deno.mkdir(work);

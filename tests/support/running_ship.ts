@@ -1,4 +1,5 @@
 /** A whole ship in this process: real git, real tmux on a socket directory of its own, a real port. */
+import { armoryPlaces } from "../../shared/host/ship_places.ts";
 import { join } from "node:path";
 import { silentLog } from "../../shared/log.ts";
 import { parseIdentifier } from "../../shared/parse.ts";
@@ -41,6 +42,7 @@ export async function runningShip(
       port: 0,
       stateDirectory: join(root, "state"),
       bridgeUrl: null,
+      places: armoryPlaces({ home, skillsDirs: [], pluginsDirs: [], dotfileRoots: [] }),
       sessionCommand: options.sessionCommand ?? "sleep 600",
       shell: "/bin/sh",
       cloneProtocols: ["https", "http", "ssh", "git", "file"],
@@ -50,7 +52,14 @@ export async function runningShip(
       shipToken: null,
       environment,
     },
-    { git: gitPath, tmux: tmuxPath, timeout: timeoutPath },
+    {
+      git: gitPath,
+      tmux: tmuxPath,
+      timeout: timeoutPath,
+      script: "/usr/bin/script",
+      stty: "/usr/bin/stty",
+      ln: "/usr/bin/ln",
+    },
     silentLog,
   );
   return {

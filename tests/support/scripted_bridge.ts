@@ -2,6 +2,7 @@
  * A supported double of the bridge: the real routes of `bridgeApi` through the real router and listener,
  * over state in memory. Run as a program it is a daemon: `scripted_bridge.ts --port=0`.
  */
+import { readLaunchRequest, writeExchange } from "../../bridge/launch/exchange.ts";
 import { type BridgeApi, bridgeApi } from "../../shared/api/bridge_api.ts";
 import { EventHub } from "../../shared/event_hub.ts";
 import { fail, failures } from "../../shared/errors.ts";
@@ -11,9 +12,10 @@ import { type Handlers, router } from "../../shared/http/router.ts";
 import { type RepoName, type ShipName, type WorkspaceId, workspaceKey } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseIdentifier } from "../../shared/parse.ts";
+import type { ArmoryManifest, ShipArmoryState } from "../../shared/schema/armory.ts";
 import type { BridgeEvent, WorkspaceEventType } from "../../shared/schema/event.ts";
 import type { Repo } from "../../shared/schema/repo.ts";
-import type { ShipInfo } from "../../shared/schema/ship.ts";
+import type { RegisterShip, ShipInfo } from "../../shared/schema/ship.ts";
 import type { BridgeWorkspaceSummary } from "../../shared/schema/workspace.ts";
 
 export class ScriptedBridge {
@@ -22,17 +24,23 @@ export class ScriptedBridge {
   readonly workspaces = new Map<string, BridgeWorkspaceSummary>();
   /** What `GET …/diff` answers. */
   diff = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n";
+  /** A text: where the broken dotfile map lies. */
+  armory: ArmoryManifest | string = { revision: "0".repeat(64), entries: [], dotfileMap: {} };
+  armoryShips: ShipArmoryState[] = [];
   authRequired = false;
   /** Answer a create plainly, although a stream was asked for. */
   plainCreate = false;
   /** Every request seen: `GET /ships`. */
   readonly seen: string[] = [];
   readonly authorizations: Array<string | null> = [];
+  /** The bodies of `POST /ships`. */
+  readonly registrations: RegisterShip[] = [];
   readonly #events = new EventHub<BridgeEvent>();
+  readonly handlers = this.#handlers();
 
   readonly fetch = router<BridgeApi, null>({
     table: bridgeApi,
-    handlers: this.#handlers(),
+    handlers: this.handlers,
     log: silentLog,
     gate: {
       identify: (request) => {
@@ -106,7 +114,10 @@ export class ScriptedBridge {
       authMode: () => ({ authRequired: this.authRequired }),
       wsTicket: () => ({ ticket: "t1", expiresAt: new Date().toISOString() }),
       listShips: () => this.ships,
-      registerShip: async ({ body: { url } }) => {
+      registerShip: async ({ body }) => {
+        const { url, bridgeToken, shipToken } = body;
+        this.registrations.push(body);
+        if ((bridgeToken === undefined) !== (shipToken === undefined)) throw fail("oneTokenOnly");
         const name = await nameOf(url);
         if (this.ships.some((ship) => ship.name === name)) {
           throw fail("shipAlreadyRegistered", { name });
@@ -196,6 +207,11 @@ export class ScriptedBridge {
         if (!this.#find(id).active) throw fail("workspaceNotActive", id);
         return this.#change(params, "workspace.deactivated", { active: false });
       },
+      armoryManifest: () => {
+        if (typeof this.armory !== "string") return this.armory;
+        throw fail("invalidDotfileMap", { file: this.armory, faults: ['"x": is wrong'] });
+      },
+      armoryShips: () => this.armoryShips,
       events: ({ request, connection }) =>
         connection.upgrade(request, {
           onSocket: (socket) => {
@@ -244,11 +260,21 @@ const figures = {
   memory: { total: 8 * 1024 ** 3, free: 6 * 1024 ** 3, used: 2 * 1024 ** 3, usage: 0.25 },
 } satisfies import("../../shared/schema/ship.ts").SystemResources;
 
+/** The exchange of a launched bridge: made-up tokens, and no session, for nobody needs one here. */
+async function answerLauncher(): Promise<void> {
+  const file = /--launch-file=(\S+)/.exec(Deno.args.join(" "))?.[1];
+  const request = file === undefined ? null : await readLaunchRequest(file);
+  if (file === undefined || request === null) return;
+  const ships = request.ships.map((name) => ({ name, bridgeToken: "b", shipToken: "s" }));
+  await writeExchange(file, { kind: "answer", ships, session: null, firstAdminCreated: false });
+}
+
 if (import.meta.main) {
   const port = Number(/--port=(\d+)/.exec(Deno.args.join(" "))?.[1] ?? "0");
   const stopped = Promise.withResolvers<void>();
   using _stop = onStop(() => stopped.resolve());
   await using server = await new ScriptedBridge().serve(port);
+  await answerLauncher();
   console.log(`listening on ${server.url}`);
   await stopped.promise;
 }

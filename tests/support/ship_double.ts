@@ -10,6 +10,7 @@ import type { Socket } from "../../shared/http/socket.ts";
 import { type ShipName, workspaceKey } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseIdentifier } from "../../shared/parse.ts";
+import type { ArmorySyncState } from "../../shared/schema/armory.ts";
 import type { AgentCredentials } from "../../shared/schema/agent.ts";
 import { ok } from "../../shared/schema/common.ts";
 import type { WorkspaceEventType } from "../../shared/schema/event.ts";
@@ -199,6 +200,16 @@ export class ShipDouble implements AsyncDisposable {
         return ok;
       },
       systemResources: () => figures,
+      armoryState: () => neverSynced,
+      syncArmory: () => neverSynced,
+      // No session here has a screen.
+      terminal: ({ connection, request }) =>
+        connection.upgrade(request, {
+          onSocket: (socket) => {
+            socket.send(JSON.stringify({ type: "exit", code: 1 }));
+            socket.close(1000);
+          },
+        }),
       events: ({ connection, request }) =>
         connection.upgrade(request, { onSocket: (socket) => this.#serveEvents(socket) }),
     };
@@ -210,6 +221,15 @@ export class ShipDouble implements AsyncDisposable {
     return Object.fromEntries(scripted) as Handlers<ShipApi, null>;
   }
 }
+
+const neverSynced: ArmorySyncState = {
+  revision: null,
+  bridgeUrl: null,
+  syncedAt: null,
+  fileCount: 0,
+  install: null,
+  lastError: null,
+};
 
 /** A TCP relay that can hold its breath or hang up. */
 class Gate implements Disposable {

@@ -1,3 +1,6 @@
+import { bridgeFlags } from "../../bridge/config.ts";
+import { shipFlags } from "../../ship/config.ts";
+import { SessionFile } from "../../bridge/cli/session_file.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { binaryCommand, sourceCommand } from "../../bridge/launch/daemon_command.ts";
@@ -71,7 +74,11 @@ for (
       /ships\[1\]\.name is the same as that of ships\[0\]/,
     ],
     ["no object", "[]", /^grid\.json:1:1: the file /],
-    ["sign-in, which is not there yet", '{"bridge":{"insecureNoAuth":false}}', /can only be true/],
+    [
+      "insecure, but how",
+      '{"bridge":{"insecureNoAuth":1}}',
+      /insecureNoAuth must be true or false/,
+    ],
   ] as const
 ) {
   Deno.test(`launch config: ${what} is refused with its place`, () => {
@@ -110,6 +117,7 @@ Deno.test("launch plan: defaults, the file's relative paths, flags above the fil
     gridDirectory: "/home/ada/grid",
     stateDir: "/home/ada/.local/state/grid/engine",
     sessionCommand: null,
+    guarded: true,
     environment: {},
   });
   const config = parseGridConfig(
@@ -192,6 +200,9 @@ function launchOptions(directory: string): LaunchOptions {
       }),
     ),
     daemonCommand: scripted,
+    adminVariables: {},
+    terminal: null,
+    sessions: new SessionFile(join(directory, "config", "session.json")),
   };
 }
 
@@ -246,7 +257,7 @@ async function withConfig(
 
 Deno.test("up: starts, registers, restarts a ship that dies on its port, stops all", () =>
   withConfig({
-    bridge: { port: 0 },
+    bridge: { port: 0, insecureNoAuth: true },
     ships: [{ name: "aurora", port: 0 }, { name: "borealis", port: 0 }],
   }, async (directory) => {
     const up = startUp(directory, ["--config", "grid.json"]);
@@ -294,3 +305,15 @@ Deno.test("up: taken ports and a missing config say what to do", () =>
     assert.match(missing.err, /there is no .*none\.json: write one such as/);
     assert.deepEqual([bridge, ship, answered, missing].map(({ code }) => code), [1, 1, 1, 1]);
   }));
+
+Deno.test("permissions: each flag's environment twin may be read", () => {
+  const scope = { read: [], write: [], run: [], net: [] };
+  for (const [kind, table] of [["ship", shipFlags], ["bridge", bridgeFlags]] as const) {
+    const flag = daemonFlags(kind, scope).find((one) => one.startsWith("--allow-env=")) ?? "";
+    const names = flag.slice("--allow-env=".length).split(",");
+    for (const name of [...table.values, ...table.switches]) {
+      const twin = table.environmentPrefix + name.replaceAll("-", "_").toUpperCase();
+      assert.ok(names.includes(twin), `${kind}: ${twin}`);
+    }
+  }
+});

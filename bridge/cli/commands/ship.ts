@@ -7,6 +7,7 @@ import type { commandTable } from "../command_table.ts";
 import { type Context, print } from "../context.ts";
 import { UsageFailure } from "../failure.ts";
 import { type Cell, table } from "../output.ts";
+import { askHidden, canAsk } from "../secret_input.ts";
 
 type Values<Name extends keyof typeof commandTable> = ValuesOf<(typeof commandTable)[Name]>;
 
@@ -36,7 +37,8 @@ export async function addShip({ url }: Values<"ship add">, context: Context): Pr
     const why = parsed.error.issues[0]?.message ?? "is invalid";
     throw new UsageFailure(`a ship's URL ${why}, not ${JSON.stringify(url)}`);
   }
-  const ship = await context.client.call("registerShip", { body: { url: parsed.data } });
+  const tokens = await registrationTokens(context);
+  const ship = await context.client.call("registerShip", { body: { url: parsed.data, ...tokens } });
   print(
     context,
     ship,
@@ -44,6 +46,26 @@ export async function addShip({ url }: Values<"ship add">, context: Context): Pr
       `next: grid new <repo> <name> --ship ${ship.name}\n`,
   );
 }
+
+/** From the environment, else from a terminal, else none; one alone is for the bridge to refuse. */
+async function registrationTokens(
+  { io, registration }: Context,
+): Promise<{ bridgeToken?: string; shipToken?: string }> {
+  const { bridgeToken, shipToken } = registration;
+  if (bridgeToken !== undefined || shipToken !== undefined) return given(bridgeToken, shipToken);
+  if (!canAsk(io)) return {};
+  const asked = await askHidden(
+    io,
+    "Bridge token, the ship's GRID_BRIDGE_TOKEN (empty: the ship asks for none)",
+  );
+  if (asked === "") return {};
+  return given(asked, await askHidden(io, "Ship token, the ship's GRID_SHIP_TOKEN"));
+}
+
+const given = (bridgeToken: string | undefined, shipToken: string | undefined) => ({
+  ...(bridgeToken ? { bridgeToken } : {}),
+  ...(shipToken ? { shipToken } : {}),
+});
 
 export async function removeShip({ name }: Values<"ship rm">, context: Context): Promise<void> {
   const params = { name: parseIdentifier("ship", name) };

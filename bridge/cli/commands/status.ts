@@ -8,6 +8,7 @@ export async function showStatus(_: unknown, context: Context): Promise<void> {
   const { client } = context;
   // First alone: where nobody listens, one clear failure is enough.
   const { authRequired } = await client.call("authMode", {});
+  const me = authRequired ? await client.call("me", {}) : null;
   const [ships, workspaces, resources, repos] = await Promise.all([
     client.call("listShips", {}),
     client.call("listWorkspaces", {}),
@@ -19,6 +20,7 @@ export async function showStatus(_: unknown, context: Context): Promise<void> {
   const value = {
     url: context.url,
     authRequired,
+    user: me,
     ships,
     repos: repos.length,
     workspaces: { total: workspaces.length, active },
@@ -30,6 +32,7 @@ export async function showStatus(_: unknown, context: Context): Promise<void> {
   const head = facts([
     ["bridge", context.url],
     ["access", mode],
+    ...(me === null ? [] : [["signed in as", `${me.username} (${me.role})`] as const]),
     ["ships", `${ships.length}, ${online} online`],
     ["repos", String(repos.length)],
     ["workspaces", `${workspaces.length}, ${active} active`],

@@ -192,7 +192,7 @@ export async function removeWorkspace(values: Values<"rm">, context: Context): P
       );
     }
     const loss = lossText(await context.client.call("getWorkspace", { params: params(id) }));
-    const answer = context.io.ask(`Delete ${key}? ${loss} [y/N]`);
+    const answer = await context.io.ask(`Delete ${key}? ${loss} [y/N] `);
     if (!/^y(es)?$/i.test(answer?.trim() ?? "")) {
       throw new CliFailure(`${key} was left as it is`);
     }

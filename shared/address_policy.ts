@@ -1,4 +1,4 @@
-/** Which addresses a ship may have. Pure. */
+/** Which addresses a daemon may be sent to call. Pure. */
 
 /**
  * True for a link-local IP address (RFC 3927, RFC 4291 section 2.5.6), IPv4-mapped forms included: cloud

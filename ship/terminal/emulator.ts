@@ -1,0 +1,292 @@
+/**
+ * The one file that knows the inside of @xterm/headless (6.0.0, pinned). It reads the packed line
+ * buffers, ten times faster than the public cells, and what the public API does not tell: underline
+ * kinds and colours, links, the cursor's look. `tests/terminal/emulator_test.ts` compares every cell
+ * with the public API, so that an upgrade which moves these things cannot land.
+ */
+import xterm from "@xterm/headless";
+import { cell, type Grid, type Inks, type Style } from "../../shared/terminal/grid.ts";
+import {
+  clusterForFrame,
+  colorDefault,
+  colorRgb,
+  flag,
+  linkForFrame,
+  mode,
+  mouseEncoding,
+  mouseTracking,
+  titleForFrame,
+} from "../../shared/terminal/protocol.ts";
+import { tmuxWidths } from "./widths.ts";
+
+/** The packed cell: content, foreground, background. */
+const wordsPerCell = 3;
+const content = { valueMask: 0x1fffff, combined: 1 << 21, widthShift: 22 } as const;
+const color = {
+  modeMask: 0x3000000,
+  rgb: 0x3000000,
+  paletteMask: 0xff,
+  rgbMask: 0xffffff,
+} as const;
+const fgBits = [
+  [0x4000000, flag.inverse],
+  [0x8000000, flag.bold],
+  [0x20000000, flag.blink],
+  [0x40000000, flag.invisible],
+  [0x80000000, flag.strikethrough],
+] as const;
+const fgUnderline = 0x10000000;
+const bgBits = [
+  [0x4000000, flag.italic],
+  [0x8000000, flag.dim],
+  [0x40000000, flag.overline],
+] as const;
+const bgExtended = 0x10000000;
+const extUnderlineShift = 26;
+/** The library does not go below. */
+const colsMin = 2;
+
+interface PackedLine {
+  readonly _data: Uint32Array;
+  readonly _combined: Readonly<Record<number, string>>;
+  readonly _extendedAttrs: Readonly<Record<number, { _ext: number; _urlId: number } | undefined>>;
+}
+interface Core {
+  readonly buffer: {
+    readonly lines: { get(y: number): PackedLine | undefined };
+    readonly ybase: number;
+    readonly x: number;
+    readonly y: number;
+  };
+  readonly coreService: {
+    readonly isCursorHidden: boolean;
+    readonly decPrivateModes: {
+      readonly cursorStyle?: "block" | "underline" | "bar";
+      readonly cursorBlink?: boolean;
+    };
+  };
+  readonly coreMouseService: { readonly activeEncoding: string };
+  readonly _oscLinkService: { getLinkData(id: number): { uri: string } | undefined };
+  readonly _inputHandler: { parse(bytes: Uint8Array): void };
+}
+
+const trackings = {
+  none: mouseTracking.none,
+  x10: mouseTracking.x10,
+  vt200: mouseTracking.vt200,
+  drag: mouseTracking.drag,
+  any: mouseTracking.any,
+} as const;
+
+/** How far a reading of the screen came. */
+export interface Reading {
+  readonly more: boolean;
+}
+
+/** A terminal emulator: bytes in, cells out. */
+export class Emulator implements Disposable {
+  readonly terminal: xterm.Terminal;
+  readonly #core: Core;
+  #title = "";
+  #synchronized = false;
+  /** Per row the packed words last read, so that an unchanged row costs a comparison. */
+  #read: Uint32Array[] = [];
+  /** Rows with clusters or extended attributes, whose words do not tell everything. */
+  #opaque: boolean[] = [];
+  #readInto: { grid: Grid; inks: Inks } | null = null;
+  readonly #styles = new Map<number, Map<number, number>>();
+
+  /** `onReply` gets what a terminal answers by itself (device attributes, cursor reports). */
+  constructor(private cols: number, private rows: number, onReply: (text: string) => void) {
+    this.terminal = new xterm.Terminal({
+      cols: Math.max(cols, colsMin),
+      rows,
+      scrollback: 0,
+      allowProposedApi: true,
+      logLevel: "off",
+    });
+    this.#core = (this.terminal as unknown as { _core: Core })._core;
+    this.terminal.unicode.register(tmuxWidths);
+    this.terminal.unicode.activeVersion = tmuxWidths.version;
+    this.terminal.onData(onReply);
+    this.terminal.onTitleChange((title) => this.#title = titleForFrame(title));
+    // tmux before 3.4 marks a tear-free update with these; later ones with mode 2026.
+    this.terminal.parser.registerDcsHandler({ prefix: "=", final: "s" }, (_data, [what]) => {
+      this.#synchronized = what === 1;
+      return true;
+    });
+  }
+
+  /** Takes bytes in and parses them before it returns. */
+  write(bytes: Uint8Array): void {
+    this.#core._inputHandler.parse(bytes);
+  }
+
+  resize(cols: number, rows: number): void {
+    this.cols = cols;
+    this.rows = rows;
+    this.terminal.resize(Math.max(cols, colsMin), rows);
+    this.#readInto = null;
+  }
+
+  /** True between the marks of an update that should be seen whole. */
+  get updating(): boolean {
+    return this.#synchronized || this.terminal.modes.synchronizedOutputMode;
+  }
+
+  /**
+   * Brings `grid`, which only this method changes and which has this screen's size, up to date. Reads
+   * at most about `cellsMax` changed cells; `more` says that rows are left for the next call.
+   */
+  read(grid: Grid, cellsMax = Infinity): Reading {
+    if (this.#readInto?.grid !== grid || this.#readInto.inks !== grid.inks) this.#forget(grid);
+    let cells = 0;
+    for (let y = 0; y < this.rows; y++) {
+      const line = this.#core.buffer.lines.get(this.#core.buffer.ybase + y);
+      if (line === undefined || this.#unchanged(y, line)) continue;
+      if (cells >= cellsMax) {
+        this.#readRest(grid);
+        return { more: true };
+      }
+      this.#readLine(grid, y, line);
+      cells += this.cols;
+    }
+    this.#readRest(grid);
+    return { more: false };
+  }
+
+  [Symbol.dispose](): void {
+    this.terminal.dispose();
+  }
+
+  #forget(grid: Grid): void {
+    this.#readInto = { grid, inks: grid.inks };
+    this.#read = [];
+    this.#opaque = [];
+    this.#styles.clear();
+  }
+
+  #unchanged(y: number, line: PackedLine): boolean {
+    const before = this.#read[y];
+    if (before === undefined || this.#opaque[y]) return false;
+    const words = line._data;
+    for (let i = 0; i < before.length; i++) if (before[i] !== words[i]) return false;
+    return true;
+  }
+
+  #readLine(grid: Grid, y: number, line: PackedLine): void {
+    const words = line._data;
+    const used = this.cols * wordsPerCell;
+    const copy = this.#read[y] ??= new Uint32Array(used);
+    copy.set(words.subarray(0, used));
+    const { codes, styles } = grid.line(y);
+    let opaque = false;
+    for (let x = 0; x < this.cols; x++) {
+      const at = x * wordsPerCell;
+      const packed = words[at]!;
+      const bg = words[at + 2]!;
+      const width = packed >> content.widthShift;
+      opaque ||= (packed & content.combined) !== 0 || (bg & bgExtended) !== 0;
+      styles[x] = this.#style(grid.inks, line, x);
+      codes[x] = packed & content.combined
+        ? combined(grid.inks, line._combined[x], width)
+        : single(packed & content.valueMask, width);
+      // A half without its other half is what an interrupted overwrite leaves: it shows as nothing.
+      if (width === 0) {
+        const owed = x > 0 && (codes[x - 1]! & cell.wide) !== 0;
+        codes[x] = owed ? cell.secondHalf : cell.blank;
+        if (owed) styles[x] = styles[x - 1]!;
+      } else if (x > 0 && codes[x - 1]! & cell.wide) codes[x - 1] = cell.blank;
+    }
+    if (codes[this.cols - 1]! & cell.wide) codes[this.cols - 1] = cell.blank;
+    this.#opaque[y] = opaque;
+  }
+
+  #style(inks: Inks, line: PackedLine, x: number): number {
+    const fg = line._data[x * wordsPerCell + 1]!;
+    const bg = line._data[x * wordsPerCell + 2]!;
+    const extended = bg & bgExtended ? line._extendedAttrs[x] : undefined;
+    if (extended !== undefined) return inks.style(this.#styleOf(inks, { fg, bg, extended }));
+    let byBg = this.#styles.get(fg);
+    if (byBg === undefined) this.#styles.set(fg, byBg = new Map());
+    let index = byBg.get(bg);
+    if (index === undefined) {
+      index = inks.style(this.#styleOf(inks, { fg, bg }));
+      byBg.set(bg, index);
+    }
+    return index;
+  }
+
+  #styleOf(
+    inks: Inks,
+    { fg, bg, extended }: { fg: number; bg: number; extended?: { _ext: number; _urlId: number } },
+  ): Style {
+    let flags = 0;
+    for (const [bit, own] of fgBits) if (fg & bit) flags |= own;
+    for (const [bit, own] of bgBits) if (bg & bit) flags |= own;
+    if (fg & fgUnderline) {
+      const kind = (extended?._ext ?? 0) >> extUnderlineShift & flag.underlineMask;
+      flags |= (kind === 0 ? 1 : Math.min(kind, 5)) << flag.underlineShift;
+    }
+    const uri = extended === undefined || extended._urlId === 0
+      ? undefined
+      : this.#core._oscLinkService.getLinkData(extended._urlId)?.uri;
+    const link = uri === undefined ? null : linkForFrame(uri);
+    return {
+      fg: colorOf(fg),
+      bg: colorOf(bg),
+      flags,
+      // Without an underline its colour shows nowhere, and the library forgets it.
+      underlineColor: extended !== undefined && flags >> flag.underlineShift !== 0
+        ? underlineColorOf(extended._ext)
+        : colorDefault,
+      link: link === null ? 0 : inks.link(link),
+    };
+  }
+
+  #readRest(grid: Grid): void {
+    const { buffer, coreService, coreMouseService } = this.#core;
+    const { cursorStyle, cursorBlink } = coreService.decPrivateModes;
+    grid.cursor = {
+      x: Math.min(buffer.x, this.cols - 1),
+      y: Math.min(buffer.y, this.rows - 1),
+      visible: !coreService.isCursorHidden,
+      shape: cursorStyle === undefined ? null : ["block", "underline", "bar"].indexOf(cursorStyle),
+      blink: cursorStyle !== undefined && cursorBlink === true,
+    };
+    const modes = this.terminal.modes;
+    grid.modes = (modes.applicationCursorKeysMode ? mode.applicationCursor : 0) |
+      (modes.applicationKeypadMode ? mode.applicationKeypad : 0) |
+      (modes.bracketedPasteMode ? mode.bracketedPaste : 0) |
+      (modes.sendFocusMode ? mode.focus : 0) |
+      trackings[modes.mouseTrackingMode] << mode.mouseShift |
+      (coreMouseService.activeEncoding.startsWith("SGR") ? mouseEncoding.sgr : 0) <<
+        mode.mouseEncodingShift;
+    grid.title = this.#title;
+  }
+}
+
+function colorOf(word: number): number {
+  const kind = word & color.modeMask;
+  if (kind === 0) return colorDefault;
+  return kind === color.rgb ? colorRgb + (word & color.rgbMask) : word & color.paletteMask;
+}
+
+/** The library writes SGR 59 as all ones, which is also white; the reset is what programs send. */
+function underlineColorOf(ext: number): number {
+  const all = color.modeMask | color.rgbMask;
+  return (ext & all) === all ? colorDefault : colorOf(ext);
+}
+
+function single(value: number, width: number): number {
+  const shown = value < 0x20 || (value >= 0x7f && value < 0xa0) ||
+      (value >= 0xd800 && value < 0xe000)
+    ? cell.blank
+    : value;
+  return width === 2 ? shown | cell.wide : shown;
+}
+
+function combined(inks: Inks, text: string | undefined, width: number): number {
+  const cluster = clusterForFrame(text ?? "");
+  return cluster === "" ? single(0, width) : inks.code(cluster, width === 2 ? 2 : 1);
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { AnsiPainter } from "../../shared/terminal/ansi.ts";
+import { cell, Grid, gridDifference } from "../../shared/terminal/grid.ts";
+import { flag } from "../../shared/terminal/protocol.ts";
+import { Emulator } from "../../ship/terminal/emulator.ts";
+import { below, changedGrid, randomGrid, seeded } from "./random_grid.ts";
+
+const encoder = new TextEncoder();
+
+/** Every cell as the library's public API tells it against the grid read from its inside. */
+export function assertPublicCells(emulator: Emulator, grid: Grid): void {
+  const buffer = emulator.terminal.buffer.active;
+  for (let y = 0; y < grid.rows; y++) {
+    const line = buffer.getLine(buffer.baseY + y)!;
+    for (let x = 0; x < grid.cols; x++) {
+      const theirs = line.getCell(x)!;
+      const code = grid.line(y).codes[x]!;
+      const style = grid.inks.styles[grid.line(y).styles[x]!]!;
+      const at = `cell ${x},${y}`;
+      if (theirs.getWidth() > 0) {
+        assert.equal(grid.inks.text(code), theirs.getChars() || " ", at);
+        assert.equal(code & cell.wide ? 2 : 1, theirs.getWidth(), at);
+      } else assert.ok(code & cell.secondHalf, at);
+      const color = (rgb: boolean, value: number) => rgb ? 0x1000000 + value : value;
+      assert.equal(style.fg, color(theirs.isFgRGB(), theirs.getFgColor()), at);
+      assert.equal(style.bg, color(theirs.isBgRGB(), theirs.getBgColor()), at);
+      const flags = (theirs.isBold() ? flag.bold : 0) | (theirs.isDim() ? flag.dim : 0) |
+        (theirs.isItalic() ? flag.italic : 0) | (theirs.isBlink() ? flag.blink : 0) |
+        (theirs.isInverse() ? flag.inverse : 0) | (theirs.isInvisible() ? flag.invisible : 0) |
+        (theirs.isStrikethrough() ? flag.strikethrough : 0) |
+        (theirs.isOverline() ? flag.overline : 0);
+      assert.equal(style.flags & 0xff, flags, at);
+      if (style.link === 0) {
+        assert.equal(style.flags >> flag.underlineShift !== 0, Boolean(theirs.isUnderline()), at);
+      }
+    }
+  }
+}
+
+Deno.test("what the painter writes, a terminal shows", () => {
+  for (let seed = 1; seed <= 60; seed++) {
+    const random = seeded(seed);
+    const cols = 2 + below(random, 90);
+    const rows = 1 + below(random, 30);
+    using emulator = new Emulator(cols, rows, () => {});
+    const read = new Grid(cols, rows);
+    const painter = new AnsiPainter();
+    let now = randomGrid(random, cols, rows);
+    for (let step = 0; step < 10; step++) {
+      emulator.write(encoder.encode(painter.paint(now)));
+      emulator.read(read);
+      assert.equal(gridDifference(read, now), null, `seed ${seed}, step ${step}`);
+      assertPublicCells(emulator, read);
+      now = random() < 0.1 ? randomGrid(random, cols, rows) : changedGrid(random, now);
+    }
+  }
+});
+
+Deno.test("one typed character is painted in a handful of bytes", () => {
+  const before = randomGrid(seeded(3), 80, 24);
+  before.cursor = { x: 5, y: 5, visible: true, shape: null, blink: false };
+  before.line(5).clear();
+  const painter = new AnsiPainter();
+  painter.paint(before);
+  const after = changedGrid(() => 0.99, before);
+  after.copyFrom(before);
+  after.line(5).codes[5] = 0x61;
+  after.cursor.x = 6;
+  assert.equal(painter.paint(after), "a");
+});
+
+Deno.test("garbage of every kind leaves a readable screen", () => {
+  for (let seed = 1; seed <= 30; seed++) {
+    const random = seeded(seed);
+    using emulator = new Emulator(40, 12, () => {});
+    const grid = new Grid(40, 12);
+    for (let round = 0; round < 20; round++) {
+      const bytes = Uint8Array.from({ length: 200 }, () => {
+        const kind = random();
+        if (kind < 0.2) return 0x1b;
+        return kind < 0.5 ? 0x30 + below(random, 0x4f) : below(random, 256);
+      });
+      emulator.write(bytes);
+      emulator.read(grid);
+      for (const line of grid.lines) assert.ok(line.isWhole(), `seed ${seed}`);
+    }
+  }
+});
+
+Deno.test("links, underlines and cursor looks are read", () => {
+  using emulator = new Emulator(20, 2, () => {});
+  const grid = new Grid(20, 2);
+  emulator.write(encoder.encode(
+    "\x1b]8;;https://a.example/\x1b\\L\x1b]8;;\x1b\\\x1b[4:3;58:5:9mU\x1b[m\x1b[5 q",
+  ));
+  emulator.read(grid);
+  const styleAt = (x: number) => grid.inks.styles[grid.line(0).styles[x]!]!;
+  assert.equal(grid.inks.links[styleAt(0).link], "https://a.example/");
+  assert.equal(styleAt(0).flags, 0);
+  assert.equal(styleAt(1).flags >> flag.underlineShift, 3);
+  assert.equal(styleAt(1).underlineColor, 9);
+  assert.deepEqual(grid.cursor, { x: 2, y: 0, visible: true, shape: 2, blink: true });
+});

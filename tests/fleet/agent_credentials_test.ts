@@ -44,6 +44,13 @@ async function bench(): Promise<Bench> {
 
 const tokenAt = (ship: ShipDouble, index: number) => ship.agentCredentials[index]?.token ?? "";
 
+async function becomesVoid(tokens: AgentTokens, token: string): Promise<void> {
+  for (let tries = 0; await tokens.shipOfToken(token) !== null; tries += 1) {
+    assert.ok(tries < 500, "the token stays good");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
 Deno.test("agent token: a ship that registers gets one, as does one that was online already", async () => {
   await using early = await ShipDouble.start("early");
   await using late = await ShipDouble.start("late");
@@ -75,11 +82,7 @@ Deno.test("agent token: a reconnect renews it, and voids the one before once the
   alpha.mend();
   await until("pushed again", () => alpha.agentCredentials.length === 2);
   assert.equal(await b.tokens.shipOfToken(tokenAt(alpha, 1)), "alpha");
-  let before: string | null = "alpha";
-  await until("the first is void", () => {
-    void b.tokens.shipOfToken(tokenAt(alpha, 0)).then((ship) => before = ship);
-    return before === null;
-  });
+  await becomesVoid(b.tokens, tokenAt(alpha, 0));
   assert.ok(!b.logged.join().includes(tokenAt(alpha, 1)));
 });
 
@@ -90,9 +93,5 @@ Deno.test("agent token: a ship that leaves the roster loses it", async () => {
   await b.rig.register(alpha);
   await until("pushed", () => alpha.agentCredentials.length === 1);
   assert.equal((await b.rig.ask("DELETE", "/ships/alpha")).status, 200);
-  let holder: string | null = "alpha";
-  await until("revoked", () => {
-    void b.tokens.shipOfToken(tokenAt(alpha, 0)).then((ship) => holder = ship);
-    return holder === null;
-  });
+  await becomesVoid(b.tokens, tokenAt(alpha, 0));
 });

@@ -59,7 +59,7 @@ async function scopeOf(kind: DaemonKind, args: readonly string[]): Promise<Daemo
   // Without --bridge-url the ship pulls from whichever bridge pushes first, wherever that is.
   const net = config.bridgeUrl === null
     ? "any" as const
-    : [config.hostname, "127.0.0.1", new URL(config.bridgeUrl).host];
+    : [config.hostname, "127.0.0.1", "localhost", new URL(config.bridgeUrl).host];
   return { read: run, write, run, net };
 }
 

@@ -1,6 +1,9 @@
 /** Every command of `grid`: the one place that names them. */
 import { commands } from "./arguments.ts";
 
+const repo = { summary: "a registered repo" } as const;
+const number = { summary: "its number" } as const;
+const limit = { kind: "count", value: "N", summary: "at most N (30)" } as const;
 const workspace = { summary: "<repo>/<name>, or the name alone when it is unique" } as const;
 const username = { summary: "the user" } as const;
 const passwordStdin = {
@@ -62,17 +65,57 @@ export const commandTable = commands({
     summary: "List the branches of a repo's remote",
     positionals: { name: { summary: "the repo" } },
   },
+  "issue ls": {
+    summary: "List the issues of a repo",
+    positionals: { repo },
+    flags: {
+      state: { kind: "text", value: "STATE", summary: "open (default), closed or all" },
+      label: { kind: "text", value: "A,B", summary: "only those with every label" },
+      limit,
+    },
+  },
+  "issue show": { summary: "One issue in full", positionals: { repo, number } },
+  "pr ls": {
+    summary: "List the pull requests of a repo",
+    positionals: { repo },
+    flags: {
+      state: { kind: "text", value: "STATE", summary: "open (default), closed, merged or all" },
+      head: { kind: "text", value: "BRANCH", summary: "only those made from this branch" },
+      limit,
+    },
+  },
+  "pr show": { summary: "One pull request in full", positionals: { repo, number } },
+  "checks": {
+    summary: "The checks of a branch, commit or pull request",
+    positionals: {
+      target: { summary: "<repo>/<workspace> for its branch, or <repo> with a flag" },
+    },
+    flags: {
+      ref: { kind: "text", value: "REF", summary: "a branch, tag or commit" },
+      pull: { kind: "count", value: "N", summary: "a pull request's head" },
+      logs: { kind: "boolean", summary: "the logs of the jobs that failed" },
+      tail: { kind: "count", value: "LINES", summary: "lines of each log (200)" },
+    },
+    examples: ["grid checks web/fix-login", "grid checks web --pull 12 --logs"],
+  },
+  "sweep": { summary: "Delete ephemeral workspaces whose pull requests are done, now" },
   "new": {
     summary: "Create a workspace",
     positionals: {
-      repo: { summary: "a registered repo" },
-      name: { summary: "what to call the workspace" },
+      repo,
+      name: { summary: "what to call it (with --issue: issue-N)", optional: true },
     },
     flags: {
       ship: { kind: "text", value: "NAME", summary: "where (default: the only online ship)" },
       branch: { kind: "text", value: "BRANCH", summary: "what to check out (default: <name>)" },
+      issue: { kind: "count", value: "N", summary: "on a branch made for and linked to issue N" },
+      ephemeral: { kind: "boolean", summary: "with --issue: delete it once its work is merged" },
     },
-    examples: ["grid new web fix-login", "grid new web fix-login --ship aurora --branch main"],
+    examples: [
+      "grid new web --issue 12 --ephemeral",
+      "grid new web fix-login",
+      "grid new web fix-login --ship aurora --branch main",
+    ],
   },
   "ls": {
     summary: "List the workspaces",

@@ -89,7 +89,8 @@ function statusMessage(
   { url, tokenGiven }: Called,
 ): string {
   const because = reason === undefined ? "" : ` (it ${reason})`;
-  if (status === 401) {
+  // A forge's 401 is about the bridge's own token, not about who asks.
+  if (status === 401 && !isForgeRefusal(message)) {
     return tokenGiven
       ? `the bridge at ${url} knows no session with the token in GRID_TOKEN: ` +
         "unset it and use `grid login`, or set it to a session that is valid there"
@@ -102,6 +103,9 @@ function statusMessage(
   return `${message}${because}${nextStep(message)}`;
 }
 
+/** A 401 that a forge gave, or that stands for one. */
+const isForgeRefusal = (message: string) => /^(no token for provider |github: )/.test(message);
+
 /** What to do about the bridge's own messages, where there is something. */
 function nextStep(message: string): string {
   const hints: ReadonlyArray<readonly [RegExp, string]> = [
@@ -111,6 +115,8 @@ function nextStep(message: string): string {
     [/^workspace already exists/, "choose another name, or look at it with `grid show`"],
     [/is offline$|unreachable:/, "`grid ship ls` shows which ships are online"],
     [/^ship at .* did not respond/, "is a ship running there? `grid up` starts one"],
+    [/^issue not found/, "`grid issue ls` lists the open ones"],
+    [/^provider "custom" does not/, "register the repo again with --provider github"],
     [/^workspace not active/, "`grid activate` starts its session"],
     [/^user not found/, "`grid user ls` lists the users"],
     [/^this endpoint requires an admin/, "`grid whoami` shows who you are"],

@@ -6,6 +6,7 @@ import { type CommandName, commandTable } from "./command_table.ts";
 import { listArmoryFiles, showArmory } from "./commands/armory.ts";
 import { login, logout, whoami } from "./commands/account.ts";
 import { followEvents } from "./commands/events.ts";
+import { listIssues, listPulls, showChecks, showIssue, showPull, sweep } from "./commands/forge.ts";
 import { showCompletion, showVersion } from "./commands/meta.ts";
 import { newWorkspace } from "./commands/new.ts";
 import { addRepo, listBranches, listRepos, removeRepo } from "./commands/repo.ts";
@@ -63,6 +64,12 @@ const own: Omit<Handlers, "up" | "demo"> = {
   "repo add": addRepo,
   "repo rm": removeRepo,
   "repo branches": listBranches,
+  "issue ls": listIssues,
+  "issue show": showIssue,
+  "pr ls": listPulls,
+  "pr show": showPull,
+  "checks": showChecks,
+  "sweep": sweep,
   "new": newWorkspace,
   "ls": listWorkspaces,
   "show": showWorkspace,

@@ -31,7 +31,8 @@ export class SessionClient extends Client<BridgeApi> {
       headers: { ...headers, ...options.headers },
     });
     const response = await super.open(name, args, signed(bearer(used)));
-    if (response.status !== 401) return response;
+    // Without a challenge it is not about who asks: a forge, or a ship, refused the bridge.
+    if (response.status !== 401 || !response.headers.has("www-authenticate")) return response;
     const fresh = await this.credentials.renew(used).catch(async (thrown: unknown) => {
       await response.body?.cancel();
       throw thrown;

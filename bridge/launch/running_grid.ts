@@ -145,7 +145,7 @@ async function shipSupervisor(
     read: run,
     write: await shipWritePaths(own, placesOf({ ...environment, ...plan.environment })),
     run,
-    net: [plan.hostname, "127.0.0.1", new URL(bridgeUrl).host],
+    net: [plan.hostname, "127.0.0.1", "localhost", new URL(bridgeUrl).host],
   };
   // Of the interface: a ship reads its two tokens from its environment, and takes them out of it.
   const secrets: Record<string, string> = tokens === null

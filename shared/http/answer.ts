@@ -31,7 +31,9 @@ export function failureResponse(thrown: unknown, log: Log, request?: Request): R
 
 function failureHeaders(failure: Failure): HeadersInit {
   const headers = new Headers();
-  if (failure.status === 401) headers.set("www-authenticate", "Bearer");
+  // A 401 passed on, or about the bridge's own token, asks the caller for nothing (RFC 9110, 15.5.2).
+  const ours = failure.code !== "relayed" && failure.code !== "providerTokenMissing";
+  if (failure.status === 401 && ours) headers.set("www-authenticate", "Bearer");
   if (failure.retryAfterSeconds !== undefined) {
     headers.set("retry-after", String(failure.retryAfterSeconds));
   }

@@ -69,29 +69,29 @@ Deno.test("[cloneFailed] a failed clone leaves nothing, not even the repo direct
 });
 
 Deno.test("[cleanupFailed] a claim that cannot be given back names both failures", async () => {
-  await using grid = await makeGrid();
-  const directory = join(grid.gridDirectory, "repo", "one");
-  const broken = join(grid.root, "broken.git");
-  await Deno.rename(grid.remote, broken);
-  // Damaged objects: the clone fails, late enough for somebody to have exchanged the claim for a file.
-  for await (const entry of Deno.readDir(join(broken, "objects"))) {
-    await Deno.remove(join(broken, "objects", entry.name), { recursive: true });
-  }
-  let running = true;
-  const meddler = (async () => {
-    while (running) {
-      await Deno.remove(directory).then(() => Deno.writeTextFile(directory, "mine"), () => {});
-      await new Promise((resolve) => setTimeout(resolve, 1));
-    }
-  })();
+  // A git in whose clone somebody exchanges the claim for a file of theirs, and which then fails.
+  const meddler = async (root: string) => {
+    const claim = join(root, "grid", "repo", "one");
+    const path = join(root, "git-and-meddler");
+    const script = `#!/bin/sh
+case " $* " in *" clone "*) rmdir '${claim}' && echo mine >'${claim}'; exit 1 ;; esac
+exec git "$@"
+`;
+    await Deno.writeTextFile(path, script, { mode: 0o755 });
+    return path;
+  };
+  await using grid = await makeGrid({ gitProgram: meddler });
   const failure = await failureOf(
     "cleanupFailed",
-    () => grid.workspaces.create(body(broken, "main")),
-  )
-    .finally(() => running = false);
-  await meddler;
+    () => grid.workspaces.create(body(grid.remote, "main")),
+  );
   assert.equal(failure.status, 500);
   assert.match(failure.message, /could not clone .*; and cleaning up failed too: /);
+  assert.equal(
+    await Deno.readTextFile(join(grid.gridDirectory, "repo", "one")),
+    "mine\n",
+    "what somebody else put there is left alone",
+  );
 });
 
 Deno.test("[workspaceExists] [workspaceNameCollides] taken and colliding names are refused", async () => {

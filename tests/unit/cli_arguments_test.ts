@@ -48,7 +48,7 @@ for (
     [["ls", "--actve"], /did you mean --active\?/],
     [["ls", "--constructor"], /has no flag/],
     [["ls", "extra"], /unexpected "extra"/],
-    [["new", "web"], /missing <name>: grid new <repo> <name>/],
+    [["switch", "web"], /missing <branch>: grid switch <workspace> <branch>/],
     [["new", "web", "x", "--ship"], /--ship needs a value/],
     [["ls", "--active=yes"], /takes no value/],
     [["events", "--limit", "many"], /whole number/],

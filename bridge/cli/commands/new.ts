@@ -15,7 +15,7 @@ import { z } from "zod";
 import type { ValuesOf } from "../arguments.ts";
 import type { commandTable } from "../command_table.ts";
 import { type Context, print } from "../context.ts";
-import { CliFailure } from "../failure.ts";
+import { CliFailure, UsageFailure } from "../failure.ts";
 import { ProgressLine } from "../progress.ts";
 
 type Values = ValuesOf<(typeof commandTable)["new"]>;
@@ -24,11 +24,12 @@ const resultSchema = z.object({ status: z.number(), body: z.unknown() });
 
 export async function newWorkspace(values: Values, context: Context): Promise<void> {
   const repoName = parseIdentifier("repo", values.repo);
-  const name = parseIdentifier("workspace", values.name);
+  const from = source(values);
+  const name = parseIdentifier("workspace", from.name);
   const ship = values.ship === undefined
     ? await onlyOnlineShip(context)
     : parseIdentifier("ship", values.ship);
-  const body = { ship, repoName, name, branch: values.branch ?? name };
+  const body = { ship, repoName, name, ...from.body };
   const made = await create(context, body);
   const key = displayText(workspaceKey(made));
   print(
@@ -37,6 +38,26 @@ export async function newWorkspace(values: Values, context: Context): Promise<vo
     `created ${key} on ${displayText(made.ship)}, branch ${displayText(made.branch)}\n` +
       `next: grid activate ${quoted(key)}\n`,
   );
+}
+
+/** What the workspace is made from, and what it is called when nothing else is said. */
+function source({ name, branch, issue, ephemeral }: Values) {
+  if (issue === undefined) {
+    if (ephemeral) {
+      throw new UsageFailure("--ephemeral needs --issue: it follows the issue's branch");
+    }
+    if (name === undefined) {
+      throw new UsageFailure(
+        "missing <name>: grid new <repo> <name>, or grid new <repo> --issue N",
+      );
+    }
+    return { name, body: { branch: branch ?? name } };
+  }
+  if (branch !== undefined) {
+    throw new UsageFailure("--issue and --branch exclude each other: the issue has its own branch");
+  }
+  const body = { issueNumber: issue, ...(ephemeral ? { ephemeral } : {}) };
+  return { name: name ?? `issue-${issue}`, body };
 }
 
 /** Names may hold spaces; a hint must be one that can be pasted. */
@@ -63,7 +84,9 @@ interface CreateBody {
   readonly ship: string;
   readonly repoName: string;
   readonly name: string;
-  readonly branch: string;
+  readonly branch?: string;
+  readonly issueNumber?: number;
+  readonly ephemeral?: boolean;
 }
 
 /** The streamed form of the request; a bridge that answers plainly is understood as well. */

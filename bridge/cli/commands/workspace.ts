@@ -2,6 +2,7 @@
 import { displayText, type WorkspaceId, workspaceKey } from "../../../shared/ids.ts";
 import { limits } from "../../../shared/limits.ts";
 import type { AgentState, AgentStatus } from "../../../shared/schema/agent.ts";
+import type { EphemeralWorkspace } from "../../../shared/schema/ephemeral.ts";
 import type {
   BridgeWorkspaceStatus,
   BridgeWorkspaceSummary,
@@ -39,19 +40,37 @@ export function workspaceTable(
   workspaces: readonly BridgeWorkspaceSummary[],
   options: TableOptions,
 ): string {
+  // Most grids have no ephemeral workspaces, and a table is soon too wide.
+  const anyEphemeral = workspaces.some(({ ephemeral }) => ephemeral !== null);
   return table(
-    ["WORKSPACE", "BRANCH", "SHIP", "SESSION", "AGENT", "DOING"],
+    [
+      ...["WORKSPACE", "BRANCH", "SHIP", "SESSION"],
+      ...(anyEphemeral ? ["ISSUE", "PULL", "CLEANUP"] : []),
+      ...["AGENT", "DOING"],
+    ],
     workspaces.map((one) => [
       workspaceKey(one),
       one.branch,
       one.ship,
       sessionCell(one.active),
+      ...(anyEphemeral ? ephemeralCells(one.ephemeral) : []),
       one.agent === null ? "-" : { text: one.agent.state, colour: agentColours[one.agent.state] },
       one.agent?.description ?? "",
     ]),
     options,
   );
 }
+
+function ephemeralCells(record: EphemeralWorkspace | null): Cell[] {
+  if (record === null) return [{ text: "-" }, { text: "-" }, { text: "-" }];
+  return [{ text: `#${record.issueNumber}` }, { text: pullText(record) }, cleanupCell(record)];
+}
+
+const pullText = ({ pullRequest }: EphemeralWorkspace) =>
+  pullRequest === null ? "-" : `#${pullRequest.number} ${pullRequest.state}`;
+
+const cleanupCell = ({ cleanup }: EphemeralWorkspace): Cell =>
+  cleanup === "blocked" ? { text: cleanup, colour: "yellow" } : { text: cleanup };
 
 const sessionCell = (active: boolean): Cell =>
   active ? { text: "active", colour: "green" } : { text: "-" };
@@ -84,7 +103,9 @@ function statusFacts(status: BridgeWorkspaceStatus): Array<[string, Cell | strin
   ];
   const { ephemeral } = status;
   if (ephemeral !== null) {
-    shared.push(["issue", `#${ephemeral.issueNumber}, clean-up ${ephemeral.cleanup}`]);
+    shared.push(["issue", `#${ephemeral.issueNumber}`]);
+    shared.push(["pull request", pullText(ephemeral)]);
+    shared.push(["cleanup", cleanupCell(ephemeral)]);
     if (ephemeral.blockedReason !== null) shared.push(["blocked", ephemeral.blockedReason]);
   }
   switch (status.state) {

@@ -148,8 +148,9 @@ export class Attachment implements AsyncDisposable {
     this.#closed = true;
     this.#early = [];
     const side = this.#side?.end();
-    await this.#writer.abort().catch(() => {});
     const forced = setTimeout(() => this.client.stop(), politeMs);
+    // Waits for a write under way, which may wait for a client that is stuck: nobody waits for it here.
+    this.#writer.abort().catch(() => {});
     await this.#reader.cancel().catch(() => {});
     await this.client.done;
     clearTimeout(forced);
@@ -185,7 +186,7 @@ class SideClient {
 
   async end(): Promise<void> {
     const client = await this.#client;
-    await this.#writer?.abort().catch(() => {});
+    this.#writer?.abort().catch(() => {});
     client?.stop();
     await this.#reading;
     await client?.done;

@@ -37,7 +37,10 @@ interface Run {
 async function runTests(directory: string): Promise<Run> {
   const given = Deno.args.length > 0 ? Deno.args : ["tests"];
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["test", "-A", "--cached-only", "--sanitize-ops", "--sanitize-resources", ...given],
+    args: [
+      ...["test", "-A", "--cached-only", "--config", "tests/deno.json"],
+      ...["--sanitize-ops", "--sanitize-resources", ...given],
+    ],
     env: { TMPDIR: directory, NO_COLOR: Deno.stdout.isTerminal() ? "" : "1" },
     stdin: "null",
     stdout: "piped",

@@ -2,7 +2,7 @@
  * A ship's MCP endpoint before the protocol's official judges: the conformance suite, and the inspector's
  * command line, both as programs of their own.
  */
-import configuration from "../../deno.json" with { type: "json" };
+import configuration from "../deno.json" with { type: "json" };
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { FleetRig } from "../support/fleet_rig.ts";
@@ -16,8 +16,17 @@ async function run(program: keyof typeof configuration.imports, ...args: string[
   const catalog = await Deno.makeTempDir({ prefix: "mcp-" });
   try {
     const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      // The version is the one that deno.json pins.
-      args: ["run", "-A", "-q", "--cached-only", configuration.imports[program], ...args],
+      // The version is the one that tests/deno.json pins.
+      args: [
+        "run",
+        "-A",
+        "-q",
+        "--cached-only",
+        "--config",
+        "tests/deno.json",
+        configuration.imports[program],
+        ...args,
+      ],
       cwd: root,
       env: { MCP_CATALOG_PATH: join(catalog, "mcp.json"), NO_COLOR: "1" },
       stdin: "null",

@@ -19,15 +19,14 @@ export interface TerminalHost {
 
 const prepareMs = 5_000;
 const resizeMs = 5_000;
-/** A PTY that is not named within so many bytes is none. */
-const ttyLineBytesMax = 4096;
+/** Standard error holds the PTY's name, later the exit code. */
+const stderrCharactersMax = 4096;
 /** Input that the session has not taken yet. */
 const inputPendingBytesMax = 8 * 1024 * 1024;
 /** How long an end may take before it is forced. */
 const politeMs = 500;
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /** One client attached to one session. */
 export class Attachment implements AsyncDisposable {
@@ -66,34 +65,33 @@ export class Attachment implements AsyncDisposable {
       timeoutMs: prepareMs,
     });
     if (prepared.code !== 0) return null;
+    let attachment: Attachment | null = null;
+    let stderr = "";
     const client = await host.lane.converse("sh", attachArguments(address, size), {
       env: { TERM: "xterm-256color", SHELL: "/bin/sh" },
+      onStderr(text) {
+        stderr = (stderr + text).slice(-stderrCharactersMax);
+        attachment?.namePty(stderr);
+      },
     });
-    return new Attachment(host, address, client);
+    attachment = new Attachment(host, address, client);
+    attachment.namePty(stderr);
+    return attachment;
+  }
+
+  /** Learns the PTY's name from what came on standard error; now it is raw and may be written to. */
+  private namePty(stderr: string): void {
+    if (this.#tty !== null || this.#closed) return;
+    this.#tty = ttyOf(stderr);
+    if (this.#tty === null) return;
+    for (const bytes of this.#early.splice(0)) this.#send(bytes);
+    this.#applySize();
   }
 
   /** The next bytes for the emulator; null when the client is gone. */
   async read(): Promise<Uint8Array | null> {
-    if (this.#tty === null) return await this.#readFirst();
     const { done, value } = await this.#reader.read();
     return done ? null : value;
-  }
-
-  async #readFirst(): Promise<Uint8Array | null> {
-    let head = new Uint8Array();
-    while (head.length <= ttyLineBytesMax) {
-      const { done, value } = await this.#reader.read();
-      if (done) return null;
-      head = joined(head, value);
-      const end = head.indexOf(0x0a);
-      if (end === -1) continue;
-      this.#tty = ttyOf(decoder.decode(head.subarray(0, end)));
-      if (this.#tty === null) return null;
-      for (const bytes of this.#early.splice(0)) this.#send(bytes);
-      this.#applySize();
-      return head.subarray(end + 1);
-    }
-    return null;
   }
 
   /** Queues input, byte for byte; false when more waits than anybody could have typed or pasted. */
@@ -191,11 +189,4 @@ class SideClient {
     await this.#reading;
     await client?.done;
   }
-}
-
-function joined(a: Uint8Array<ArrayBuffer>, b: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }

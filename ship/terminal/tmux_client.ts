@@ -77,7 +77,8 @@ export function prepareArguments(address: SessionAddress): string[] {
 }
 
 /**
- * Arguments for `sh` that attach under a PTY of `script`. The first line of output is the PTY's name.
+ * Arguments for `sh` that attach under a PTY of `script`. The PTY's name comes on standard error (not on
+ * the PTY: tmux begins with flushing what was written to it).
  *
  * `script` answers the end of its input with ^D, which would end the shell in the session when this
  * process is killed. So `cat` stands before it, and the end of `cat`'s input kills the whole process
@@ -89,9 +90,10 @@ export function attachArguments(address: SessionAddress, size: Size): string[] {
     ...[address.tmuxPath, "-u", "-T", features, ...base(address)],
     ...["attach-session", "-t", target(address)],
   ];
-  const inner = `stty raw -echo rows ${size.rows} cols ${size.cols}; tty; exec ${attach.join(" ")}`;
+  const inner = `stty raw -echo rows ${size.rows} cols ${size.cols}; tty >&3; ` +
+    `exec ${attach.join(" ")} 3>&-`;
   const outer = `{ trap '' TERM; cat; kill -KILL 0; } | ` +
-    `{ '${address.scriptPath}' -qefc "$1" /dev/null; echo "$?" >&2; kill -KILL 0; }`;
+    `{ '${address.scriptPath}' -qefc "$1" /dev/null 3>&2; echo "$?" >&2; kill -KILL 0; }`;
   return ["-c", outer, "grid-attach", inner];
 }
 
@@ -117,12 +119,12 @@ export function resizeArguments(tty: string, size: Size): string[] {
   return ["-F", tty, "rows", String(size.rows), "cols", String(size.cols)];
 }
 
-const ttyForm = /^\/dev\/(?:pts\/\d+|ttys\d+)$/;
+const ttyForm = /^\/dev\/(?:pts\/\d+|ttys\d+)$/m;
 
-/** The PTY's name when `line` is one. */
-export function ttyOf(line: string): string | null {
-  const name = line.trim();
-  return ttyForm.test(name) ? name : null;
+/** The PTY's name, when `stderr` has it on a line of its own. */
+export function ttyOf(stderr: string): string | null {
+  const whole = stderr.slice(0, stderr.lastIndexOf("\n") + 1);
+  return ttyForm.exec(whole)?.[0] ?? null;
 }
 
 /** The exit code that the attaching shell wrote last; 1 when it could not. */

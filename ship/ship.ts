@@ -32,6 +32,7 @@ import { createGitLanes, Git } from "./git/git.ts";
 import { systemResources } from "./resources.ts";
 import { shipHandlers } from "./routes.ts";
 import type { Socket } from "../shared/http/socket.ts";
+import { reportingCommand } from "./terminal/tmux_client.ts";
 import { Terminals } from "./terminal/terminals.ts";
 import { socketNameDefault } from "./tmux/names.ts";
 import { TmuxSessions } from "./tmux/tmux.ts";
@@ -109,7 +110,11 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
       queueMax: tmuxQueueMax,
     }),
     shell: config.shell,
-    sessionCommand: config.sessionCommand,
+    // Wrapped, so that whoever is attached learns how the session ended.
+    sessionCommand: reportingCommand(
+      config.sessionCommand ?? `exec ${shellWord(config.shell)} -l`,
+      programs.tmux,
+    ),
   });
   const workspaces = new Workspaces({
     gridDirectory,
@@ -204,6 +209,9 @@ function assemble(config: ShipConfig, programs: ShipPrograms, log: Log, port: ()
   });
   return { workspaces, armory, mcp, terminals, fetch };
 }
+
+/** `text` as one word of `sh`. */
+const shellWord = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The session's name is known a moment later; what the client sends meanwhile is kept by the socket. */
 async function serveTerminal(

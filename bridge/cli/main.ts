@@ -73,16 +73,14 @@ function daemonCommand(): DaemonCommand {
     : sourceCommand(path, { ship: entry("ship/main.ts"), bridge: entry("bridge/main.ts") });
 }
 
-/** What daemons get beyond what children of theirs may have: the shell, the forge. */
-const daemonNames = ["SHELL", "GRID_GITHUB_TOKEN", "GRID_GITHUB_API_URL"];
+/** What the bridge alone gets: no ship has a use for the forge's token. */
+const bridgeNames = ["GRID_GITHUB_TOKEN", "GRID_GITHUB_API_URL"];
 
 function launchOptions(): LaunchOptions {
   // What a dying program says of itself is shown as text, and needs no colours of its own.
   const environment: Record<string, string> = { ...childEnvironment(), NO_COLOR: "1" };
-  for (const name of daemonNames) {
-    const value = env(name);
-    if (value !== undefined) environment[name] = value;
-  }
+  const shell = env("SHELL");
+  if (shell !== undefined) environment["SHELL"] = shell;
   environment["DENO_DIR"] = moduleCache();
   return {
     host: {
@@ -92,12 +90,8 @@ function launchOptions(): LaunchOptions {
       stateHome: env("XDG_STATE_HOME"),
       workingDirectory: workingDirectory(),
     },
-    adminVariables: Object.fromEntries(
-      adminVariableNames.flatMap((name) => {
-        const value = takeSecret(name);
-        return value === undefined ? [] : [[name, value]];
-      }),
-    ),
+    adminVariables: taken(adminVariableNames),
+    bridgeVariables: taken(bridgeNames),
     terminal: consoleFacts().inputIsTerminal
       ? {
         ask: (question) => Promise.resolve(askLine(question)),
@@ -112,6 +106,16 @@ function launchOptions(): LaunchOptions {
     environment,
     daemonCommand: daemonCommand(),
   };
+}
+
+/** Those of the variables that are set, taken out of this process's environment. */
+function taken(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = takeSecret(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 /** Where Deno keeps modules (its documented default on Linux): a daemon with another HOME must find it too. */

@@ -121,6 +121,7 @@ export function demoCommand(options: DemoOptions): LaunchHandlers["demo"] {
           environment,
           stop,
           adminVariables: {},
+          bridgeVariables: {},
           session: null,
         }),
       );

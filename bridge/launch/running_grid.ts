@@ -34,6 +34,8 @@ export interface GridOptions {
   readonly stop: AbortSignal;
   /** The first admin's three variables, for a bridge that has none. */
   readonly adminVariables: Readonly<Record<string, string>>;
+  /** What else the bridge's environment has, and no ship's. */
+  readonly bridgeVariables: Readonly<Record<string, string>>;
   /** The session token that an earlier launch left for the command line. */
   readonly session: string | null;
 }
@@ -189,7 +191,7 @@ function bridgeSupervisor(
         bridgeFlags({ ...plan.bridge, dataDir, publicUrl }, port, exchange),
         scope,
       ),
-      env: { ...environment, ...options.adminVariables },
+      env: { ...environment, ...options.bridgeVariables, ...options.adminVariables },
     }),
   });
 }

@@ -30,6 +30,8 @@ export interface LaunchOptions {
   readonly daemonCommand: DaemonCommand;
   /** Those of the first admin's three variables that are set. */
   readonly adminVariables: Readonly<Record<string, string>>;
+  /** What else the bridge's environment has, and no ship's. */
+  readonly bridgeVariables: Readonly<Record<string, string>>;
   /** Who may be asked for the first admin; null: nobody is there. */
   readonly terminal: AdminTerminal | null;
   /** Where the command line keeps its sessions. */
@@ -54,6 +56,7 @@ export function upCommand(options: LaunchOptions): LaunchHandlers["up"] {
           environment: options.environment,
           stop: context.io.stop,
           session,
+          bridgeVariables: options.bridgeVariables,
         });
       const { terminal } = options;
       const admin = adminEnvironment(options.adminVariables, { interactive: terminal !== null });

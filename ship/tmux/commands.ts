@@ -21,8 +21,8 @@ export interface SessionStart {
  * sessions or destroy unattached ones, and the ship relies on none of that happening.
  *
  * `remain-on-exit` stays off: a session whose shell has exited vanishes and the workspace turns
- * inactive. The terminal may set it on a session it is attached to, to read `#{pane_dead_status}`;
- * `parseLiveSessions` already does not count sessions that hold dead panes only.
+ * inactive. Whoever turns it on in a session by hand changes nothing of that: `parseLiveSessions` does
+ * not count sessions that hold dead panes only.
  */
 const options = [
   // tmux logs each command, `-e` values with it; anyone attached could read them (`show-messages`).

@@ -201,6 +201,7 @@ function launchOptions(directory: string): LaunchOptions {
     ),
     daemonCommand: scripted,
     adminVariables: {},
+    bridgeVariables: {},
     terminal: null,
     sessions: new SessionFile(join(directory, "config", "session.json")),
   };

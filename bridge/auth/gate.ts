@@ -1,4 +1,5 @@
 /** The bridge's door: who asks is settled before the path is looked at, and what they may after it. */
+import { bearerToken } from "../../shared/http/bearer.ts";
 import type { Endpoint } from "../../shared/api/endpoint.ts";
 import { fail } from "../../shared/errors.ts";
 import { type BrowserRules, checkBrowser } from "../../shared/http/browser_guard.ts";
@@ -79,10 +80,9 @@ function ofUser({ user, hash }: Session) {
   return { userId: id, username, email, role, sessionHash: hash };
 }
 
-/** The token of `Authorization: Bearer <token>` (RFC 6750), or null. */
+/** The request's bearer token, or null; what is longer than any of ours is nobody's. */
 export function bearerOf(headers: Headers): string | null {
-  const match = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "");
-  const token = match?.[1] ?? null;
+  const token = bearerToken(headers);
   return token === null || token.length > tokenCharactersMax ? null : token;
 }
 

@@ -2,6 +2,7 @@
  * One connection to a ship's events socket: opened, its first `sync` awaited, every frame checked. Used by
  * registration (which learns the ship's name from it) and by each reconnect alike.
  */
+import type { DialOptions } from "../../shared/host/dial.ts";
 import type { Clock } from "../../shared/clock.ts";
 import type { Socket } from "../../shared/http/socket.ts";
 import { limits } from "../../shared/limits.ts";
@@ -11,15 +12,6 @@ import { type FleetEvent, fleetEventSchema } from "../../shared/schema/event.ts"
 
 /** Opens a WebSocket: `shared/host/dial.ts`. */
 export type Dial = (url: string, options: DialOptions) => Promise<Socket>;
-export interface DialOptions {
-  readonly openTimeoutMs: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly payloadBytesMax?: number;
-  readonly compress?: boolean;
-  readonly heartbeatMs?: number;
-  readonly signal?: AbortSignal;
-}
-
 export type SyncEvent = Extract<FleetEvent, { type: "sync" }>;
 
 /** Why a ship's events could not be had; the message quotes nothing that the ship sent. */

@@ -14,7 +14,9 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   create: createBench,
   relay: relayFigures,
   memory: memoryBench,
-  auth: authFigures,
+  auth: () =>
+    apart(`authentication (${authSamples} samples)`, "auth_bench.ts", String(authSamples)),
+  armory: () => apart("armory", "armory_bench.ts"),
 };
 
 async function relayFigures(): Promise<Figure[]> {
@@ -27,14 +29,14 @@ async function relayFigures(): Promise<Figure[]> {
   ];
 }
 
-/** The bench of authentication prints its own table; it runs apart, for it measures memory. */
-async function authFigures(): Promise<Figure[]> {
-  const script = join(import.meta.dirname ?? ".", "../tests/bench/auth_bench.ts");
+/** A bench that prints its own table; it runs apart, for it measures memory or starts a clock of its own. */
+async function apart(title: string, file: string, ...args: string[]): Promise<Figure[]> {
+  const script = join(import.meta.dirname ?? ".", "../tests/bench", file);
   const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--cached-only", script, String(authSamples)],
+    args: ["run", "-A", "--cached-only", script, ...args],
   }).output();
   if (!success) throw new Error(new TextDecoder().decode(stderr));
-  console.log(`authentication (${authSamples} samples)`);
+  console.log(title);
   console.log(new TextDecoder().decode(stdout));
   return [];
 }

@@ -47,9 +47,25 @@ Deno.test("a ship that never synced says so, and touches nothing", async () => {
   assert.deepEqual([...Deno.readDirSync(home.root)].map(({ name }) => name), ["home"]);
 });
 
+/** The first file is answered once a second is asked for: a ship that fetched one by one would wait. */
+function holdUntilSecond(bridge: MemoryArmory): void {
+  const second = Promise.withResolvers<void>();
+  let files = 0;
+  bridge.answer = async (what) => {
+    if (what === "manifest") return null;
+    files += 1;
+    if (files === 2) second.resolve();
+    const giveUp = setTimeout(second.resolve, 5_000);
+    await second.promise;
+    clearTimeout(giveUp);
+    return null;
+  };
+}
+
 Deno.test("a sync installs links into the cache, and its state outlives the ship", async () => {
   await using grid = await setUp();
   const { bridge, home, push } = grid;
+  holdUntilSecond(bridge);
   let state: ArmorySyncState;
   {
     await using armory = home.armory({ shipToken: "secret" });

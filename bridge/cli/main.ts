@@ -21,7 +21,12 @@ import {
   takeSecret,
 } from "../../shared/host/lifecycle.ts";
 import { processTerminal } from "../../shared/host/user_terminal.ts";
-import { hostName, runningProgram, workingDirectory } from "../../shared/host/machine.ts";
+import {
+  hostName,
+  runningProgram,
+  runtimeVersion,
+  workingDirectory,
+} from "../../shared/host/machine.ts";
 import { adminVariableNames } from "../launch/admin.ts";
 import { SessionFile, sessionFilePath } from "./session_file.ts";
 import { binaryCommand, type DaemonCommand, sourceCommand } from "../launch/daemon_command.ts";
@@ -92,6 +97,9 @@ function launchOptions(): LaunchOptions {
     },
     adminVariables: taken(adminVariableNames),
     bridgeVariables: taken(bridgeNames),
+    aliasHint: runningProgram().standalone
+      ? null
+      : `alias grid='npx -y deno@${runtimeVersion()} task -q grid'`,
     terminal: consoleFacts().inputIsTerminal
       ? {
         ask: (question) => Promise.resolve(askLine(question)),

@@ -34,6 +34,8 @@ export interface LaunchOptions {
   readonly bridgeVariables: Readonly<Record<string, string>>;
   /** Who may be asked for the first admin; null: nobody is there. */
   readonly terminal: AdminTerminal | null;
+  /** How a newcomer gets the command `grid`; null where it is a program of its own. */
+  readonly aliasHint: string | null;
   /** Where the command line keeps its sessions. */
   readonly sessions: SessionFile;
 }
@@ -65,7 +67,9 @@ export function upCommand(options: LaunchOptions): LaunchHandlers["up"] {
         return await start(await askFirstAdmin(terminal));
       });
       if (grid.session !== null) await options.sessions.write(grid.bridgeUrl, grid.session);
-      if (!context.json) context.io.out(welcome(grid, plan, context));
+      if (!context.json) {
+        context.io.out(welcome(grid, plan, { ...context, aliasHint: options.aliasHint }));
+      }
       await untilAborted(context.io.stop);
       if (!context.json) context.io.out("stopping; sessions go on, and are found again\n");
     } catch (thrown) {
@@ -142,7 +146,12 @@ export function noticePrinter(context: Context, verbose: boolean): (notice: Noti
   };
 }
 
-function welcome(grid: SignedInGrid, plan: LaunchPlan, { paint }: Context): string {
+function welcome(
+  grid: SignedInGrid,
+  plan: LaunchPlan,
+  { paint, aliasHint }: Pick<Context, "paint"> & Pick<LaunchOptions, "aliasHint">,
+): string {
+  const alias = aliasHint === null ? "" : `  ${aliasHint}\n`;
   const directories = plan.ships.map(({ name, gridDirectory }) =>
     `ship ${name} keeps its workspaces in ${gridDirectory}\n`
   ).join("");
@@ -150,7 +159,7 @@ function welcome(grid: SignedInGrid, plan: LaunchPlan, { paint }: Context): stri
     access(grid, plan, paint)
   }\n\n${directories}the bridge keeps its data in ${plan.bridge.dataDir}\n
 In another terminal:
-  grid repo add <name> <url>     register a repo
+${alias}  grid repo add <name> <url>     register a repo
   grid new <repo> <workspace>    clone it into a workspace
   grid status                    look around
 Ctrl-C stops everything.

@@ -48,3 +48,8 @@ export class TemporaryDirectory implements AsyncDisposable {
     if (!this.keep) await Deno.remove(this.path, { recursive: true });
   }
 }
+
+/** The version of Deno that runs this, such as `2.9.6`. */
+export function runtimeVersion(): string {
+  return Deno.version.deno;
+}

@@ -202,6 +202,7 @@ function launchOptions(directory: string): LaunchOptions {
     daemonCommand: scripted,
     adminVariables: {},
     bridgeVariables: {},
+    aliasHint: null,
     terminal: null,
     sessions: new SessionFile(join(directory, "config", "session.json")),
   };

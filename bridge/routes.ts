@@ -8,6 +8,7 @@ import { rawQuery } from "../shared/http/target.ts";
 import type { RepoName, WorkspaceId, WorkspaceName } from "../shared/ids.ts";
 import { limits } from "../shared/limits.ts";
 import { ok } from "../shared/schema/common.ts";
+import { activeFilter } from "../shared/schema/query.ts";
 import type { BridgeEvents } from "./events.ts";
 import type { Sweeper } from "./ephemeral/sweeper.ts";
 import type { Branches } from "./fleet/branches.ts";
@@ -117,11 +118,6 @@ const idOf = (params: { readonly repo: RepoName; readonly name: WorkspaceName })
   repoName: params.repo,
   name: params.name,
 });
-
-/** `true` and `false` filter; any other value is no filter. */
-function activeFilter(text: string | undefined): boolean | null {
-  return text === "true" ? true : text === "false" ? false : null;
-}
 
 /** The name is reserved before the answer begins, so a refusal has its own status in either form. */
 async function create<Principal>(

@@ -4,15 +4,15 @@
  * line `N passed, N failed`.
  */
 import { join } from "node:path";
-import { missingPrograms } from "./programs.ts";
+import { preflight } from "../bridge/launch/preflight.ts";
 
 const summary = /(\d+) passed(?: \([^)]*\))? \| (\d+) failed(?: \([^)]*\))?(?: \| (\d+) ignored)?/;
 // deno-lint-ignore no-control-regex -- colour codes are what is taken out
 const colour = /\u001b\[[0-9;]*m/g;
 
-const missing = await missingPrograms();
-if (missing.length > 0) {
-  console.error(missing.join("\n"));
+const { problems } = await preflight(Deno.env.get("PATH") ?? "");
+if (problems.length > 0) {
+  console.error(problems.join("\n"));
   console.log("0 passed, 1 failed");
   Deno.exit(1);
 }

@@ -42,7 +42,6 @@ export const limits = {
   gitConcurrencyMax: 8,
   gitQueueMax: 256,
   diffBytesMax: 32 * MiB,
-  diffStderrBytesMax: 64 * KiB,
   cpuSampleMs: 100,
   armoryFileBytesMax: 10 * MiB,
   armoryTotalBytesMax: 256 * MiB,

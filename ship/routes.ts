@@ -3,6 +3,7 @@ import type { ShipApi } from "../shared/api/ship_api.ts";
 import type { WorkspaceId } from "../shared/ids.ts";
 import type { AgentCredentials } from "../shared/schema/agent.ts";
 import { ok } from "../shared/schema/common.ts";
+import { activeFilter } from "../shared/schema/query.ts";
 import { eventStreamResponse, wantsEventStream } from "../shared/http/event_stream.ts";
 import type { Call, Handlers } from "../shared/http/router.ts";
 import type { Socket } from "../shared/http/socket.ts";
@@ -73,11 +74,6 @@ function idOf(
   },
 ): WorkspaceId {
   return { repoName: params.repo, name: params.name };
-}
-
-/** `true` and `false` filter; any other value is no filter. */
-function activeFilter(text: string | undefined): boolean | null {
-  return text === "true" ? true : text === "false" ? false : null;
 }
 
 function create(workspaces: Workspaces, { body, request }: ShipCall<"createWorkspace">) {

@@ -1,4 +1,5 @@
 /** Bounds of the public port. Times in milliseconds; tests pass smaller ones. */
+import { limits } from "../limits.ts";
 export interface RelayLimits {
   /** From the first byte of a request (or from accepting the connection) to the end of its head. */
   readonly headMs: number;
@@ -32,7 +33,7 @@ export const relayLimits: RelayLimits = {
   sweepMs: 500,
   connectionsPerAddressMax: 256,
   connectionsMax: 1024,
-  shutdownGraceMs: 2_000,
+  shutdownGraceMs: limits.shutdownPoliteMs,
   shutdownMs: 4_500,
 };
 

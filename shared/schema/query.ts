@@ -9,6 +9,11 @@ export const booleanQuery = z.enum(["true", "false", "1", "0", ""]).transform((t
 /** `active`: `true` and `false` filter, any other value is no filter. */
 export const activeQuerySchema = z.object({ active: z.string().optional() });
 
+/** What the value of `active` asks for; null is no filter. */
+export function activeFilter(text: string | undefined): boolean | null {
+  return text === "true" ? true : text === "false" ? false : null;
+}
+
 /** Omitted keys stay omitted: an absent key and `false` are the same to git, but not to a forwarder. */
 export const diffQuerySchema = z.object({
   staged: booleanQuery.optional(),

@@ -188,14 +188,25 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, Math.random() *
 function swapping(path: string, target: string): AsyncDisposable {
   let running = true;
   const aside = `${path}.aside`;
+  // A delete may have taken the link just now and be about to return it: then it is taken off again.
+  const putBack = async () => {
+    for (let tries = 1;; tries += 1) {
+      await Deno.remove(path).catch(() => {});
+      try {
+        return await Deno.rename(aside, path);
+      } catch (thrown) {
+        if (tries === 1_000) throw thrown;
+        await pause();
+      }
+    }
+  };
   const loop = (async () => {
     while (running) {
       await pause();
       if (!await Deno.rename(path, aside).then(() => true, () => false)) continue;
       await Deno.symlink(target, path);
       await pause();
-      await Deno.remove(path).catch(() => {});
-      await Deno.rename(aside, path);
+      await putBack();
     }
   })();
   return {

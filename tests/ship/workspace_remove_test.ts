@@ -204,7 +204,10 @@ function swapping(path: string, target: string): AsyncDisposable {
     while (running) {
       await pause();
       if (!await Deno.rename(path, aside).then(() => true, () => false)) continue;
-      await Deno.symlink(target, path);
+      // A delete that took an earlier link may have returned it already: then it stands there.
+      await Deno.symlink(target, path).catch((thrown) => {
+        if (!(thrown instanceof Deno.errors.AlreadyExists)) throw thrown;
+      });
       await pause();
       await putBack();
     }

@@ -7,7 +7,7 @@ import { cell, type Cursor, Grid, Inks, type Line, plain, type Style } from "./g
 import { mode, mouseEncoding, mouseTracking } from "./protocol.ts";
 import { findScroll, type Scroll } from "./scroll.ts";
 import { sgrBetween } from "./sgr.ts";
-import { changedSpans, endOfContent } from "./spans.ts";
+import { changedSpans, endOfContent, plainCost } from "./spans.ts";
 
 /** Interned things after which the painter starts afresh with a full redraw. */
 const inksMax = 1 << 16;
@@ -100,7 +100,7 @@ function paintLine(pen: Pen, y: number, rows: { old: Line; line: Line }): void {
   const end = endOfContent(line);
   // Erasing to the end is worth it when more than a few cells there must turn blank.
   const erase = endOfContent(old) - end > 3;
-  for (const [from, to] of changedSpans(old, line)) {
+  for (const [from, to] of changedSpans(old, line, plainCost)) {
     const stop = erase ? Math.min(to, Math.max(end, from)) : to;
     if (erase && from >= end) {
       pen.moveTo(end, y);

@@ -13,7 +13,7 @@ import {
   type WireStyle,
 } from "./protocol.ts";
 import { findScroll } from "./scroll.ts";
-import { changedSpans, endOfContent } from "./spans.ts";
+import { changedSpans, deflatedCost, endOfContent } from "./spans.ts";
 
 /** Characters of rows and styles in one frame, about; half of what a pipe on the way may hold. */
 export const frameCharactersMax = 128 * 1024;
@@ -97,6 +97,7 @@ export class FrameEncoder {
     const scroll = findScroll(shown, now);
     if (scroll !== null) shown.scroll(...scroll);
     const rows: Run[] = [];
+    let rowBefore = 0;
     let more = false;
     for (const [y, line] of now.lines.entries()) {
       const old = shown.line(y);
@@ -105,8 +106,9 @@ export class FrameEncoder {
         more = true;
         break;
       }
-      for (const [from, to] of changedSpans(old, line)) {
-        rows.push([y, from, ...this.#run(now, line, from, to)]);
+      for (const [from, to] of changedSpans(old, line, deflatedCost)) {
+        rows.push([y - rowBefore, from, ...this.#run(now, line, from, to)]);
+        rowBefore = y;
         this.#characters += 8;
       }
       old.copyFrom(line);

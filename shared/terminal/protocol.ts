@@ -141,7 +141,10 @@ export const patchSchema = z.object({
     ySchema,
     z.int().min(-limits.terminalRowsMax).max(limits.terminalRowsMax),
   ]).optional(),
-  /** Each `[y, x, run…]`. */
+  /**
+   * Each `[down, x, run…]`: so many rows below the one before (the first: below the top), from column x on.
+   * (Where it stands, in numbers that repeat themselves, deflates better than its own number would.)
+   */
   rows: z.array(runSchema).max(limits.terminalRowsMax * limits.terminalColsMax / 2).optional(),
   cursor: cursorSchema.optional(),
   modes: modesSchema.optional(),

@@ -97,10 +97,23 @@ Deno.test("e2e attach: leaving and every signal give the terminal back and let t
   await stopped.type("echo st''ays\r");
   await stopped.shows("stays");
   Deno.kill(pid, "SIGSTOP");
+  // What a shell does with its terminal before its next prompt.
+  const tty = await stopped.format("#{pane_tty}");
+  await new Deno.Command("/usr/bin/stty", { args: ["-F", tty, "sane"] }).output();
   await rig.inner("send-keys", "echo mean''while", "Enter");
   Deno.kill(pid, "SIGCONT");
   await stopped.shows("meanwhile");
-  const killed = await stopped.pid();
+  await stopped.type("\x1c");
+  await stopped.shows("code=0. restored");
+  // Before the first picture the terminal is as it was, and Ctrl-C is what it always is.
+  rig.signal("ship", "SIGSTOP");
+  const waiting = await rig.open(["attach", "shop/one"]);
+  await eventually("the command line runs", () => waiting.pid().then(() => true, () => false));
+  await waiting.type("\x03");
+  await waiting.shows("code=130. restored");
+  rig.signal("ship", "SIGCONT");
+  const lost = await rig.attach();
+  const killed = await lost.pid();
   Deno.kill(killed, "SIGKILL");
   await eventually(
     "nobody is attached",

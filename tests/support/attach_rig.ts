@@ -75,8 +75,12 @@ export class AttachRig implements AsyncDisposable {
     return [...this.ship.lines, ...this.bridge.lines];
   }
 
+  signal(which: "ship" | "bridge", signal: Deno.Signal): void {
+    Deno.kill(this[which].daemon.pid, signal);
+  }
+
   async kill(which: "ship" | "bridge"): Promise<void> {
-    Deno.kill(this[which].daemon.pid, "SIGKILL");
+    this.signal(which, "SIGKILL");
     await this[which].daemon.ended;
   }
 
@@ -97,7 +101,8 @@ export class AttachRig implements AsyncDisposable {
     const terminal = new OuterTerminal(this.place, `t${this.#terminals.size}`);
     this.#terminals.add(terminal);
     const command = [Deno.execPath(), ...run, ...args].map(quoted).join(" ");
-    const line = `before=$(stty -g); ${command}; code=$?; printf 'code=%s. ' "$code"; ` +
+    const line =
+      `trap : INT; before=$(stty -g); ${command}; code=$?; printf 'code=%s. ' "$code"; ` +
       `[ "$(stty -g)" = "$before" ] && echo restored || { echo changed; stty -a; }; exec cat -v`;
     await terminal.begin(line, size, {
       ...this.place.environment({

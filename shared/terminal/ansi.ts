@@ -35,9 +35,9 @@ export class AnsiPainter {
 
   /** The bytes that give the terminal back as a shell expects it. */
   leave(): string {
-    const modes = this.#shown?.modes ?? 0;
     this.#shown = null;
-    return `${modesBetween(modes, 0)}\x1b[m\x1b[r\x1b[0 q\x1b[?25h`;
+    // Also when the picture was forgotten, and with it the modes.
+    return `${modesBetween(~0, 0)}\x1b[m\x1b[r\x1b[0 q\x1b[?25h`;
   }
 }
 
@@ -247,15 +247,16 @@ function mouseBetween(from: number, to: number): string {
   };
   const sgr = (modes: number) =>
     (modes >> mode.mouseEncodingShift & mode.fieldMask) === mouseEncoding.sgr;
-  const before = from === ~0 ? null : tracking(from);
   const after = tracking(to);
   let out = "";
+  // A soft reset leaves the mouse as it was: what is unknown is turned off.
+  if (from === ~0) out += "\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l";
+  const before = from === ~0 ? null : tracking(from);
   if (before !== after) {
     if (before !== null) out += `\x1b[?${before}l`;
     if (after !== null) out += `\x1b[?${after}h`;
   }
-  const sgrBefore = from !== ~0 && sgr(from);
-  if (sgrBefore !== sgr(to)) out += `\x1b[?1006${sgr(to) ? "h" : "l"}`;
+  if (from === ~0 || sgr(from) !== sgr(to)) out += `\x1b[?1006${sgr(to) ? "h" : "l"}`;
   return out;
 }
 

@@ -4,6 +4,7 @@
  * whose every cell is its own colour neither overruns a socket's buffer nor holds the event loop.
  */
 import { cell, type Cursor, Grid, type Line, sameCursor } from "./grid.ts";
+import { noNotices, noticeFields, type Notices } from "./notices.ts";
 import {
   colorDefault,
   type Patch,
@@ -54,7 +55,7 @@ export class FrameEncoder {
       this.#wireStyles.size > stylesBeforeFresh + 2 * now.cols * now.rows;
   }
 
-  snapshot(now: Grid): Encoded<Snapshot> {
+  snapshot(now: Grid, notices = noNotices): Encoded<Snapshot> {
     const shown = new Grid(now.cols, now.rows, now.inks);
     this.#shown = shown;
     this.#wireStyles = new Map([[0, 0]]);
@@ -84,12 +85,18 @@ export class FrameEncoder {
       cursor: wireCursor(now.cursor),
       modes: now.modes,
       title: now.title,
+      ...noticeFields(notices),
     };
     return { frame, more };
   }
 
+  /** A frame of `notices` alone for a screen that shows what it showed; null when there is nothing. */
+  lastWords(notices: Notices): Encoded<Patch> | null {
+    return this.#shown === null ? null : this.patch(this.#shown, notices);
+  }
+
   /** The changes since the last frame, or null when there are none. Needs no snapshot before it. */
-  patch(now: Grid): Encoded<Patch> | null {
+  patch(now: Grid, notices = noNotices): Encoded<Patch> | null {
     const shown = this.#shown;
     if (shown === null) throw new Error("a patch before the first snapshot");
     this.#begin();
@@ -118,7 +125,8 @@ export class FrameEncoder {
     const title = shown.title === now.title ? null : now.title;
     this.#takeRest(shown, now);
     if (
-      rows.length === 0 && scroll === null && cursor === null && modes === null && title === null
+      rows.length === 0 && scroll === null && cursor === null && modes === null && title === null &&
+      !notices.bell && notices.clipboard === null
     ) return null;
     const frame: Patch = {
       type: "patch",
@@ -130,6 +138,7 @@ export class FrameEncoder {
       ...(cursor !== null ? { cursor } : {}),
       ...(modes !== null ? { modes } : {}),
       ...(title !== null ? { title } : {}),
+      ...noticeFields(notices),
     };
     return { frame, more };
   }

@@ -272,6 +272,10 @@ export interface LoneOptions {
   readonly programs?: string;
   /** A name for the ship (default `ark`). */
   readonly name?: string;
+  /** What the ship's sessions run (default: `place.sessionCommand`). */
+  readonly sessionCommand?: string;
+  /** True: the bridge asks for credentials; its environment must name the first admin. */
+  readonly signedIn?: boolean;
 }
 
 /** One daemon as a process of its own, under the flags of `shared/host/permissions.ts`. */
@@ -314,13 +318,17 @@ export function loneArguments(kind: DaemonKind, place: Place, options: LoneOptio
     },
   };
   const flags = {
-    bridge: ["--port=0", `--data-dir=${place.at("data")}`, ...access.bridgeFlags],
+    bridge: [
+      "--port=0",
+      `--data-dir=${place.at("data")}`,
+      ...(options.signedIn === true ? [] : access.bridgeFlags),
+    ],
     ship: [
       "--port=0",
       `--name=${name}`,
       `--grid-directory=${place.at("grid")}`,
       `--state-dir=${place.at("state")}`,
-      `--session-command=${place.sessionCommand}`,
+      `--session-command=${options.sessionCommand ?? place.sessionCommand}`,
     ],
   }[kind];
   const entry = join(repositoryRoot, kind, "main.ts");

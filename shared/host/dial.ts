@@ -1,9 +1,9 @@
-import { WebSocket } from "ws";
 import type { Socket } from "../http/socket.ts";
 import {
   socketCloseTimeoutMs,
   socketDeflateOptions,
   socketPayloadBytesMax,
+  TellingWebSocket,
   WsSocket,
 } from "./ws_socket.ts";
 
@@ -43,13 +43,17 @@ export class DialError extends Error {
  */
 export function dial(url: string, options: DialOptions): Promise<Socket> {
   const { signal, openTimeoutMs } = options;
-  if (signal?.aborted) return Promise.reject(new DialError("WebSocket attempt was cancelled"));
-  let ws: WebSocket;
+  if (signal?.aborted) {
+    return Promise.reject(new DialError("WebSocket attempt was cancelled"));
+  }
+  let ws: TellingWebSocket;
   try {
     ws = openWs(url, options);
   } catch {
     // The message of ws repeats the URL.
-    return Promise.reject(new DialError("WebSocket address or header is not valid"));
+    return Promise.reject(
+      new DialError("WebSocket address or header is not valid"),
+    );
   }
   return new Promise((resolve, reject) => {
     const settle = () => {
@@ -67,7 +71,10 @@ export function dial(url: string, options: DialOptions): Promise<Socket> {
       openTimeoutMs,
     );
     signal?.addEventListener("abort", onAbort);
-    ws.on("error", (error) => refuse(`could not open WebSocket: ${shortReason(error)}`));
+    ws.on(
+      "error",
+      (error) => refuse(`could not open WebSocket: ${shortReason(error)}`),
+    );
     ws.once("unexpected-response", (request, response) => {
       const status = response.statusCode ?? 0;
       refuse(`WebSocket refused with HTTP status ${status}`, status);
@@ -82,8 +89,8 @@ export function dial(url: string, options: DialOptions): Promise<Socket> {
   });
 }
 
-function openWs(url: string, options: DialOptions): WebSocket {
-  return new WebSocket(url, [], {
+function openWs(url: string, options: DialOptions): TellingWebSocket {
+  return new TellingWebSocket(url, [], {
     headers: { ...options.headers },
     maxPayload: options.payloadBytesMax ?? socketPayloadBytesMax,
     perMessageDeflate: options.compress === true ? socketDeflateOptions : false,

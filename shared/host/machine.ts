@@ -10,7 +10,10 @@ export function workingDirectory(): string {
 }
 
 /** The running program: `deno`, or the compiled binary itself. */
-export function runningProgram(): { readonly path: string; readonly standalone: boolean } {
+export function runningProgram(): {
+  readonly path: string;
+  readonly standalone: boolean;
+} {
   return { path: Deno.execPath(), standalone: Deno.build.standalone };
 }
 
@@ -25,7 +28,10 @@ export class TemporaryDirectory implements AsyncDisposable {
   private constructor(readonly path: string, private readonly keep: boolean) {}
 
   /** `keep` leaves it in place when disposed. */
-  static async make(prefix: string, keep: boolean): Promise<TemporaryDirectory> {
+  static async make(
+    prefix: string,
+    keep: boolean,
+  ): Promise<TemporaryDirectory> {
     const path = await Deno.realPath(await Deno.makeTempDir({ prefix }));
     return new TemporaryDirectory(path, keep);
   }

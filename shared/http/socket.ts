@@ -15,6 +15,15 @@ export interface Socket {
   close(code: number, reason?: string): void;
   /** Drops the connection at once, without a handshake; `onClose` then reports 1006. */
   terminate(): void;
+  /**
+   * Stops reading from the peer: what it sends waits on its side, its end is noticed late. Messages that
+   * have been read already still come. Closing resumes.
+   */
+  pause(): void;
+  /** Reads on; fine when not paused. */
+  resume(): void;
+  /** Sets the handler called each time the operating system has taken a message of `send`. */
+  onSent(handler: () => void): void;
   /** Bytes accepted by `send` that the operating system has not taken yet. */
   readonly bufferedBytes: number;
   /** True from the moment the close has been reported, or `terminate` was called. */
@@ -46,7 +55,8 @@ export const closeReasonBytesMax = 123;
 export function isSendableCloseCode(code: number): boolean {
   if (!Number.isInteger(code)) return false;
   if (code >= 3000 && code <= 4999) return true;
-  return code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006;
+  return code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 &&
+    code !== 1006;
 }
 
 /** Cuts a close reason to {@link closeReasonBytesMax} without splitting a character. */

@@ -1,4 +1,7 @@
-import type { ShipCredentials, ShipTokens } from "../../bridge/fleet/credentials.ts";
+import type {
+  ShipCredentials,
+  ShipTokens,
+} from "../../bridge/fleet/credentials.ts";
 import type { ShipName } from "../../shared/ids.ts";
 
 /** Credentials that live as long as the process. */

@@ -36,7 +36,10 @@ class Pair {
   constructor() {
     const closed = () => this.#closed;
     const waitingBytes = () =>
-      this.#waiting.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
+      this.#waiting.reduce(
+        (sum, text) => sum + new TextEncoder().encode(text).length,
+        0,
+      );
     this.near = {
       get closed() {
         return closed() !== null;
@@ -47,6 +50,10 @@ class Pair {
       send: (text) => this.#send(text),
       close: (code, reason = "") => this.#end(code, reason),
       terminate: () => this.#end(1006, ""),
+      // Nobody who holds a near end stops reading, or waits for it to be taken.
+      pause: () => {},
+      resume: () => {},
+      onSent: () => {},
       onText: (handler) => void (this.#onText = handler),
       onBinary: (handler) => void (this.#onBinary = handler),
       onClose: (handler) => this.#whenClosed(handler),

@@ -28,7 +28,11 @@ export interface Close {
   readonly reason: string;
 }
 
-const admin = { username: "ada", email: "ada@example.test", password: "correct horse battery" };
+const admin = {
+  username: "ada",
+  email: "ada@example.test",
+  password: "correct horse battery",
+};
 const repo = "web";
 /** A test may leave a script for each workspace's session; without one it is a shell. */
 const sessionCommand = (place: Place) =>
@@ -72,11 +76,17 @@ export class DaemonGrid implements AsyncDisposable {
       this.place.makeRemote().then((remote) => this.#remote = remote),
     ]);
     this.token = await this.login(admin);
-    const registration = { url: this.ship.url, bridgeToken: this.#bridgeToken, shipToken };
+    const registration = {
+      url: this.ship.url,
+      bridgeToken: this.#bridgeToken,
+      shipToken,
+    };
     await this.ask("bridge", "POST", "/ships", { body: registration });
   }
 
-  async startShip(environment: Readonly<Record<string, string>> = {}): Promise<void> {
+  async startShip(
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     this.ship = this.#stack.use(
       await startLone("ship", this.place, {
         sessionCommand: sessionCommand(this.place),
@@ -87,12 +97,16 @@ export class DaemonGrid implements AsyncDisposable {
 
   /** Creates and activates a workspace whose session runs `script` (default: a shell). */
   async workspace(name: string, script?: string): Promise<string> {
-    if (script !== undefined) await Deno.writeTextFile(this.place.at(`run-${name}`), script);
+    if (script !== undefined) {
+      await Deno.writeTextFile(this.place.at(`run-${name}`), script);
+    }
     const body = { url: this.#remote, repoName: repo, name, branch: "main" };
     await this.ask("ship", "POST", "/workspaces", { body });
     await this.ask("ship", "POST", `/workspaces/${repo}/${name}/activate`);
     await eventually("the bridge knows the workspace", async () => {
-      const rows = await this.ask("bridge", "GET", "/workspaces") as { name: string }[];
+      const rows = await this.ask("bridge", "GET", "/workspaces") as {
+        name: string;
+      }[];
       return rows.some((row) => row.name === name);
     });
     return name;
@@ -101,7 +115,9 @@ export class DaemonGrid implements AsyncDisposable {
   async login(person: { username: string; password: string }): Promise<string> {
     const { username, password } = person;
     const body = { username, password };
-    return (await this.ask("bridge", "POST", "/auth/login", { body }) as { token: string }).token;
+    return (await this.ask("bridge", "POST", "/auth/login", { body }) as {
+      token: string;
+    }).token;
   }
 
   /** A request with the credential that belongs there; throws unless it answers 2xx. */
@@ -116,16 +132,23 @@ export class DaemonGrid implements AsyncDisposable {
   ): Promise<unknown> {
     const response = await fetch(this[hop].url + path, {
       method,
-      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+      headers: {
+        "content-type": "application/json",
+        authorization: `Bearer ${token}`,
+      },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    if (!response.ok) {
+      throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    }
     return JSON.parse(text);
   }
 
   async ticket(token = this.token): Promise<string> {
-    const answer = await this.ask("bridge", "POST", "/auth/ws-ticket", { token });
+    const answer = await this.ask("bridge", "POST", "/auth/ws-ticket", {
+      token,
+    });
     return (answer as { ticket: string }).ticket;
   }
 
@@ -140,7 +163,9 @@ export class DaemonGrid implements AsyncDisposable {
     const url = this[hop].url.replace(/^http/, "ws") + this.path(name, ticket);
     return new GridClient(
       await dial(url, {
-        headers: hop === "ship" ? { authorization: `Bearer ${this.#bridgeToken}` } : {},
+        headers: hop === "ship"
+          ? { authorization: `Bearer ${this.#bridgeToken}` }
+          : {},
         compress: true,
         payloadBytesMax: limits.terminalPayloadBytesMax,
         openTimeoutMs: 10_000,
@@ -150,18 +175,30 @@ export class DaemonGrid implements AsyncDisposable {
 
   /** A client that has its first picture; tries again while the terminal is somebody else's. */
   async attached(hop: Hop, name: string): Promise<GridClient> {
-    return await eventually(`a picture of ${name} over the ${hop}`, async () => {
-      const client = await this.connect(hop, name);
-      client.send({ type: "init", cols: 80, rows: 24 });
-      await until("a frame or the end", () => client.frames > 0 || client.closed !== null);
-      if (client.follower.grid !== null) return client;
-      await client.closes();
-      return null;
-    });
+    return await eventually(
+      `a picture of ${name} over the ${hop}`,
+      async () => {
+        const client = await this.connect(hop, name);
+        client.send({ type: "init", cols: 80, rows: 24 });
+        await until(
+          "a frame or the end",
+          () => client.frames > 0 || client.closed !== null,
+        );
+        if (client.follower.grid !== null) {
+          return client;
+        }
+        await client.closes();
+        return null;
+      },
+    );
   }
 
   /** The upgrade has been answered; from here on the bytes are the test's. */
-  async raw(hop: Hop, name: string, { compress = false } = {}): Promise<RawClient> {
+  async raw(
+    hop: Hop,
+    name: string,
+    { compress = false } = {},
+  ): Promise<RawClient> {
     const { host, port } = new URL(this[hop].url);
     const ticket = hop === "bridge" ? await this.ticket() : undefined;
     const client = new RawClient(Number(port));
@@ -190,24 +227,31 @@ export class DaemonGrid implements AsyncDisposable {
     await eventually("no child is left", async () => {
       left = await this.children();
       return left.length === 0;
-    }).catch((thrown) => assert.fail(`${thrown.message}: ${left.map((each) => each.command)}`));
+    }).catch((thrown) =>
+      assert.fail(`${thrown.message}: ${left.map((each) => each.command)}`)
+    );
   }
 
   /** Everything that attaches: shells, `cat`, `script`, tmux clients, side clients. */
   async children(): Promise<ProcessInfo[]> {
-    const server = Number((await this.place.tmux("display-message", "-p", "#{pid}")).trim());
+    const server = Number(
+      (await this.place.tmux("display-message", "-p", "#{pid}")).trim(),
+    );
     const daemons = [this.ship.daemon.pid, this.bridge.daemon.pid];
     return (await processes()).filter(({ pid, command, environment }) =>
       environment.includes(`TMUX_TMPDIR=${this.place.at("t")}`) &&
       // Not what runs inside a session, nor the server, the daemons, and their short calls.
-      !/(^|\0)TMUX=/.test(environment) && pid !== server && !daemons.includes(pid) &&
+      !/(^|\0)TMUX=/.test(environment) && pid !== server &&
+      !daemons.includes(pid) &&
       !/^\S*(git|timeout|deno)\b|list-panes|display-message/.test(command)
     );
   }
 
   /** Resident memory of the daemon. */
   async residentBytes(hop: Hop): Promise<number> {
-    const status = await Deno.readTextFile(`/proc/${this[hop].daemon.pid}/status`);
+    const status = await Deno.readTextFile(
+      `/proc/${this[hop].daemon.pid}/status`,
+    );
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) * 1024;
   }
 
@@ -242,11 +286,21 @@ export class GridClient {
   }
   get text(): string {
     const { grid } = this.follower;
-    return grid === null ? "" : grid.lines.map((_, y) => grid.text(y)).join("\n").trimEnd();
+    return grid === null
+      ? ""
+      : grid.lines.map((_, y) => grid.text(y)).join("\n").trimEnd();
   }
   async shows(text: string, withinMs = 20_000): Promise<void> {
-    await until(`${text} on the screen`, () => this.text.includes(text), withinMs)
-      .catch((thrown) => assert.fail(`${thrown.message}\n${JSON.stringify(this.closed)}\n${this.text}`));
+    await until(
+      `${text} on the screen`,
+      () => this.text.includes(text),
+      withinMs,
+    )
+      .catch((thrown) =>
+        assert.fail(
+          `${thrown.message}\n${JSON.stringify(this.closed)}\n${this.text}`,
+        )
+      );
   }
   async closes(withinMs = 20_000): Promise<Close> {
     await until("the terminal closes", () => this.closed !== null, withinMs);
@@ -272,7 +326,10 @@ export function closeFrameOf(client: RawClient): Close | null {
     if (start + length > bytes.length) return null;
     if (opcode === 8) {
       const payload = bytes.subarray(start, start + length);
-      return { code: payload.readUInt16BE(0), reason: payload.subarray(2).toString() };
+      return {
+        code: payload.readUInt16BE(0),
+        reason: payload.subarray(2).toString(),
+      };
     }
     at = start + length;
   }

@@ -27,7 +27,11 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   "ack first": ['{"type":"ack","seq":0}'],
   "resync first": ['{"type":"resync"}'],
   "a second init": [init, init],
-  "a second init at once, after input": [init, '{"type":"input","data":""}', init],
+  "a second init at once, after input": [
+    init,
+    '{"type":"input","data":""}',
+    init,
+  ],
   "no rows": ['{"type":"init","cols":80}'],
   "a size in words": ['{"type":"init","cols":"80","rows":24}'],
   "no data": [init, '{"type":"input"}'],
@@ -37,7 +41,10 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   "half a seq": [init, '{"type":"ack","seq":0.5}'],
   "a seq in words": [init, '{"type":"ack","seq":"1"}'],
   "deep nesting": [`${"[".repeat(200_000)}${"]".repeat(200_000)}`],
-  "one byte of input too many": [init, inputOf("x".repeat(limits.terminalInputBytesMax + 1))],
+  "one byte of input too many": [
+    init,
+    inputOf("x".repeat(limits.terminalInputBytesMax + 1)),
+  ],
   "one byte of two-byte input too many": [
     init,
     inputOf("é".repeat(limits.terminalInputBytesMax / 2) + "x"),
@@ -63,7 +70,10 @@ const refused: Readonly<Record<string, readonly string[]>> = {
         ["true", "24"],
       ].map(([cols, rows]) => [
         `${type} to ${cols}x${rows}`,
-        [...(type === "init" ? [] : [init]), `{"type":"${type}","cols":${cols},"rows":${rows}}`],
+        [
+          ...(type === "init" ? [] : [init]),
+          `{"type":"${type}","cols":${cols},"rows":${rows}}`,
+        ],
       ])
     ),
   ),
@@ -73,7 +83,11 @@ function inputOf(data: string): string {
   return JSON.stringify({ type: "input", data });
 }
 
-async function endingOf(grid: DaemonGrid, hop: Hop, texts: readonly string[]): Promise<Close> {
+async function endingOf(
+  grid: DaemonGrid,
+  hop: Hop,
+  texts: readonly string[],
+): Promise<Close> {
   const client = await grid.connect(hop, hop);
   for (const text of texts) client.socket.send(text);
   return await client.closes();
@@ -84,7 +98,11 @@ Deno.test("what no message may be closes 1008 over both routes, and leaves nothi
   for (const hop of hops) await grid.workspace(hop);
   await Promise.all(hops.map(async (hop) => {
     for (const [what, texts] of Object.entries(refused)) {
-      assert.deepEqual(await endingOf(grid, hop, texts), invalid, `${what} (${hop})`);
+      assert.deepEqual(
+        await endingOf(grid, hop, texts),
+        invalid,
+        `${what} (${hop})`,
+      );
       await grid.isFree(hop, hop);
     }
   }));
@@ -92,10 +110,17 @@ Deno.test("what no message may be closes 1008 over both routes, and leaves nothi
 
 Deno.test("what a message just may be is taken over both routes", async () => {
   await using grid = await DaemonGrid.start();
-  for (const hop of hops) await grid.workspace(hop, "stty raw -echo; exec cat >/dev/null");
+  for (const hop of hops) {
+    await grid.workspace(hop, "stty raw -echo; exec cat >/dev/null");
+  }
   await Promise.all(hops.map(async (hop) => {
     const client = await grid.attached(hop, hop);
-    for (const [cols, rows] of [[1, 1], [1024, 512], [1024, 1], [1, 512], [80, 24]] as const) {
+    for (
+      const [cols, rows] of [[1, 1], [1024, 512], [1024, 1], [1, 512], [
+        80,
+        24,
+      ]] as const
+    ) {
       client.send({ type: "resize", cols, rows });
       await until(`${cols}x${rows} (${hop})`, () => {
         const { grid } = client.follower;
@@ -104,16 +129,26 @@ Deno.test("what a message just may be is taken over both routes", async () => {
     }
     for (const text of ["x", "é", "€", "😀", "\u0000", "\ud800"]) {
       const bytes = new TextEncoder().encode(text).length;
-      const data = text.repeat(Math.floor(limits.terminalInputBytesMax / bytes));
+      const data = text.repeat(
+        Math.floor(limits.terminalInputBytesMax / bytes),
+      );
       client.type(data);
       const before = client.frames;
       client.send({ type: "resync" });
-      await until(`a picture after ${text} (${hop})`, () => client.frames > before);
+      await until(
+        `a picture after ${text} (${hop})`,
+        () => client.frames > before,
+      );
     }
-    client.socket.send('{"type":"ack","seq":9007199254740991,"more":{"than":"asked"}}');
+    client.socket.send(
+      '{"type":"ack","seq":9007199254740991,"more":{"than":"asked"}}',
+    );
     const { frames } = client;
     client.send({ type: "resync" });
-    await until(`a picture after a strange ack (${hop})`, () => client.frames > frames);
+    await until(
+      `a picture after a strange ack (${hop})`,
+      () => client.frames > frames,
+    );
     assert.equal(client.closed, null);
     client.socket.close(1000);
     await client.closes();
@@ -124,8 +159,11 @@ Deno.test("what a message just may be is taken over both routes", async () => {
       const extreme = await grid.connect(hop, hop);
       extreme.send({ type: "init", cols, rows });
       await until(`${cols}x${rows} from the start (${hop})`, () => {
-        if (extreme.exitCode !== null) throw new Error("the guard was not free");
-        return extreme.follower.grid?.cols === cols && extreme.follower.grid.rows === rows;
+        if (extreme.exitCode !== null) {
+          throw new Error("the guard was not free");
+        }
+        return extreme.follower.grid?.cols === cols &&
+          extreme.follower.grid.rows === rows;
       });
       extreme.socket.close(1000);
       await extreme.closes();
@@ -140,7 +178,11 @@ Deno.test("an init that does not come in five seconds closes 1008 over both rout
   await Promise.all(hops.map(async (hop) => {
     const silent = await grid.connect(hop, hop);
     const second = await grid.connect(hop, hop);
-    assert.deepEqual(await second.closes(), terminalClose.normal, "the silent one has the guard");
+    assert.deepEqual(
+      await second.closes(),
+      terminalClose.normal,
+      "the silent one has the guard",
+    );
     assert.equal(second.exitCode, 1);
     assert.deepEqual(await silent.closes(), terminalClose.initTimeout, hop);
     await grid.isFree(hop, hop);

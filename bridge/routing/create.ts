@@ -2,11 +2,7 @@
 import type { z } from "zod";
 import { fail, Failure, messageOf } from "../../shared/errors.ts";
 import { CallError } from "../../shared/http/client.ts";
-import {
-  type Emit,
-  isEventStream,
-  readEvents,
-} from "../../shared/http/event_stream.ts";
+import { type Emit, isEventStream, readEvents } from "../../shared/http/event_stream.ts";
 import { limits } from "../../shared/limits.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Repo } from "../../shared/schema/repo.ts";
@@ -69,13 +65,9 @@ export class Creator {
     const link = fleet.link(plan.ship);
     if (link === null) throw fail("unknownShip", { ship: plan.ship });
     const forge = plan.from === "issue" ? providers.open(repo, "issues") : null;
-    if (link.status !== "online") {
-      throw fail("shipOffline", { ship: plan.ship });
-    }
+    if (link.status !== "online") throw fail("shipOffline", { ship: plan.ship });
     const reservation = fleet.ownership.reserve(plan.ship, plan.id);
-    return {
-      run: (emit) => this.#run({ link, repo, plan, forge, reservation }, emit),
-    };
+    return { run: (emit) => this.#run({ link, repo, plan, forge, reservation }, emit) };
   }
 
   async #run(admitted: Admitted, emit?: Emit): Promise<BridgeWorkspaceSummary> {
@@ -84,16 +76,10 @@ export class Creator {
     try {
       const summary = await this.#clone(admitted, branch, emit);
       await this.#record(plan, branch);
-      return bridgeSummary(
-        { ...summary, ship: link.name },
-        this.deps.ephemeral,
-      );
+      return bridgeSummary({ ...summary, ship: link.name }, this.deps.ephemeral);
     } catch (thrown) {
       if (plan.from === "branch" || !(thrown instanceof Failure)) throw thrown;
-      throw withReason(
-        thrown,
-        `branch "${branch}" was made for the issue and stays on the remote`,
-      );
+      throw withReason(thrown, `branch "${branch}" was made for the issue and stays on the remote`);
     }
   }
 
@@ -114,43 +100,25 @@ export class Creator {
     branch: string,
     emit: Emit | undefined,
   ): Promise<WorkspaceSummary> {
-    if (!reservation.live) {
-      throw fail("shipRemovedMeanwhile", { ship: link.name });
-    }
+    if (!reservation.live) throw fail("shipRemovedMeanwhile", { ship: link.name });
     const { generation } = link;
     try {
-      const summary = await askShip(
-        link,
-        { url: repo.url, ...plan.id, branch },
-        emit,
-      );
-      if (
-        summary.repoName !== plan.id.repoName || summary.name !== plan.id.name
-      ) {
-        throw new CallError(
-          "invalid",
-          "a workspace that was not asked for",
-          201,
-        );
+      const summary = await askShip(link, { url: repo.url, ...plan.id, branch }, emit);
+      if (summary.repoName !== plan.id.repoName || summary.name !== plan.id.name) {
+        throw new CallError("invalid", "a workspace that was not asked for", 201);
       }
-      if (!reservation.live) {
-        throw fail("shipRemovedMeanwhile", { ship: link.name });
-      }
+      if (!reservation.live) throw fail("shipRemovedMeanwhile", { ship: link.name });
       reservation.confirm(summary);
       return summary;
     } catch (thrown) {
-      if (!reservation.live) {
-        throw fail("shipRemovedMeanwhile", { ship: link.name });
-      }
+      if (!reservation.live) throw fail("shipRemovedMeanwhile", { ship: link.name });
       if (!isOutcomeUnknown(thrown)) reservation.release();
       else {
         reservation.keep();
         // Only a sync settles it, and one that came while the create ran has said nothing of its end.
         link.drop(link.generation, "the outcome of a create is unknown");
       }
-      throw thrown instanceof CallError
-        ? meaningOf(link, generation, thrown)
-        : thrown;
+      throw thrown instanceof CallError ? meaningOf(link, generation, thrown) : thrown;
     }
   }
 
@@ -160,30 +128,16 @@ export class Creator {
     const { ship, id } = plan;
     if (plan.from === "branch" || !plan.ephemeral) {
       await ephemeral.forget(id).catch((thrown: unknown) =>
-        log.error("could not forget an old ephemeral record", {
-          why: messageOf(thrown),
-        })
+        log.error("could not forget an old ephemeral record", { why: messageOf(thrown) })
       );
       return;
     }
     const { issueNumber } = plan;
-    const untouched = {
-      blockedReason: null,
-      blockedAt: null,
-      pullRequest: null,
-    };
+    const untouched = { blockedReason: null, blockedAt: null, pullRequest: null };
     try {
-      await ephemeral.add({
-        ...id,
-        ship,
-        issueNumber,
-        branch,
-        cleanup: "watching",
-        ...untouched,
-      });
+      await ephemeral.add({ ...id, ship, issueNumber, branch, cleanup: "watching", ...untouched });
     } catch (thrown) {
-      const reason =
-        "the workspace was created, but will not be cleaned up by itself";
+      const reason = "the workspace was created, but will not be cleaned up by itself";
       throw thrown instanceof Failure ? withReason(thrown, reason) : thrown;
     }
     // Its event has gone out without the record.
@@ -194,9 +148,7 @@ export class Creator {
 /** The failure as it is, with a further reason. */
 function withReason(failure: Failure, reason: string): Failure {
   const { code, status, message, retryAfterSeconds, cause, body } = failure;
-  const reasons = failure.reason === undefined
-    ? reason
-    : `${failure.reason}; ${reason}`;
+  const reasons = failure.reason === undefined ? reason : `${failure.reason}; ${reason}`;
   const rest = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   return new Failure(code, status, message, reasons, { cause, ...rest }, body);
 }
@@ -213,14 +165,9 @@ async function askShip(
   emit: Emit | undefined,
 ): Promise<WorkspaceSummary> {
   const bounds = { timeoutMs: limits.shipCreateMs };
-  if (emit === undefined) {
-    return await link.client.call("createWorkspace", { body }, bounds);
-  }
+  if (emit === undefined) return await link.client.call("createWorkspace", { body }, bounds);
   const headers = { accept: "text/event-stream, application/json" };
-  const response = await link.client.open("createWorkspace", { body }, {
-    ...bounds,
-    headers,
-  });
+  const response = await link.client.open("createWorkspace", { body }, { ...bounds, headers });
   if (response.ok && isEventStream(response) && response.body !== null) {
     return await followStream(link, response.body, emit);
   }
@@ -238,9 +185,7 @@ async function followStream(
       const value = parseJson(data);
       if (event === "result") return resultOf(link, value);
       const progress = cloneProgressSchema.safeParse(value);
-      if (event === "progress" && progress.success) {
-        emit("progress", progress.data);
-      }
+      if (event === "progress" && progress.success) emit("progress", progress.data);
     }
   } catch (thrown) {
     if (thrown instanceof CallError || thrown instanceof Failure) throw thrown;
@@ -249,14 +194,10 @@ async function followStream(
   throw brokenOff();
 }
 
-const brokenOff = () =>
-  new CallError("transport", "the ship's answer broke off", 0);
+const brokenOff = () => new CallError("transport", "the ship's answer broke off", 0);
 
 function resultOf(link: ShipLink, value: unknown): WorkspaceSummary {
-  const { status, body } = (value ?? {}) as {
-    status?: unknown;
-    body?: unknown;
-  };
+  const { status, body } = (value ?? {}) as { status?: unknown; body?: unknown };
   if (status === 201) return summaryOf(body);
   throw answered(link, typeof status === "number" ? status : 0, body);
 }
@@ -264,11 +205,7 @@ function resultOf(link: ShipLink, value: unknown): WorkspaceSummary {
 function summaryOf(value: unknown): z.output<typeof workspaceSummarySchema> {
   const parsed = workspaceSummarySchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new CallError(
-    "invalid",
-    "an answer that does not fit createWorkspace",
-    201,
-  );
+  throw new CallError("invalid", "an answer that does not fit createWorkspace", 201);
 }
 
 function parseJson(text: string): unknown {

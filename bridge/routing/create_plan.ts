@@ -9,11 +9,7 @@ export type CreatePlan =
   & { readonly ship: ShipName; readonly id: WorkspaceId }
   & (
     | { readonly from: "branch"; readonly branch: string }
-    | {
-      readonly from: "issue";
-      readonly issueNumber: number;
-      readonly ephemeral: boolean;
-    }
+    | { readonly from: "issue"; readonly issueNumber: number; readonly ephemeral: boolean }
   );
 
 /**
@@ -25,20 +21,10 @@ export function planCreate(body: BridgeCreate): CreatePlan {
   const repoName = parseIdentifier("repo", body.repoName);
   const name = parseIdentifier("workspace", body.name);
   const { branch, issueNumber, ephemeral = false } = body;
-  if (branch !== undefined && issueNumber !== undefined) {
-    throw fail("branchAndIssue");
-  }
+  if (branch !== undefined && issueNumber !== undefined) throw fail("branchAndIssue");
   if (issueNumber !== undefined) {
-    if (!Number.isSafeInteger(issueNumber) || issueNumber < 1) {
-      throw fail("issueNumberNotPositive");
-    }
-    return {
-      ship,
-      id: { repoName, name },
-      from: "issue",
-      issueNumber,
-      ephemeral,
-    };
+    if (!Number.isSafeInteger(issueNumber) || issueNumber < 1) throw fail("issueNumberNotPositive");
+    return { ship, id: { repoName, name }, from: "issue", issueNumber, ephemeral };
   }
   if (ephemeral) throw fail("ephemeralWithoutIssue");
   if (branch === undefined) throw fail("branchOrIssueMissing");

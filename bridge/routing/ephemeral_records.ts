@@ -6,9 +6,7 @@ import type { OwnedWorkspace } from "../fleet/ownership.ts";
 
 export interface EphemeralRecords {
   /** The record of a workspace, or null when it is an ordinary one. */
-  of(
-    workspace: WorkspaceId & { readonly ship: string },
-  ): EphemeralWorkspace | null;
+  of(workspace: WorkspaceId & { readonly ship: string }): EphemeralWorkspace | null;
 }
 
 /** What creating does to the records. Both throw `storageFailed`. */

@@ -45,22 +45,16 @@ export class Flow implements Disposable {
 
   accept(text: string): void {
     if (this.#over) return;
-    if (this.#to !== null && this.#stuck === null) {
-      return this.#pass(this.#to, text);
-    }
+    if (this.#to !== null && this.#stuck === null) return this.#pass(this.#to, text);
     this.#waiting.push(text);
     this.#waitingBytes += encoder.encode(text).length;
-    const bytesMax = this.#to === null
-      ? limits.socketPendingBytesMax
-      : readAheadBytesMax;
+    const bytesMax = this.#to === null ? limits.socketPendingBytesMax : readAheadBytesMax;
     if (this.#waitingBytes > bytesMax) this.options.onOverflow();
   }
 
   /** The sender has closed: what it said before goes out, whatever is pending. */
   finish(): void {
-    if (this.#to !== null) {
-      for (const text of this.#waiting.splice(0)) this.#to.send(text);
-    }
+    for (const text of this.#waiting.splice(0)) this.#to?.send(text);
     this[Symbol.dispose]();
   }
 
@@ -80,10 +74,7 @@ export class Flow implements Disposable {
   #stop(): void {
     if (this.#stuck === null) this.options.from.pause();
     this.#stuck?.[Symbol.dispose]();
-    this.#stuck = this.options.clock.after(
-      stuckMs,
-      () => this.options.onOverflow(),
-    );
+    this.#stuck = this.options.clock.after(stuckMs, this.options.onOverflow);
   }
 
   /** The receiver has taken a message. */

@@ -22,23 +22,15 @@ export class Merged {
    * of the others, what was last known. `active` filters unless null.
    */
   async workspaces(active: boolean | null): Promise<BridgeWorkspaceSummary[]> {
-    const online = this.fleet.links().filter(({ status }) =>
-      status === "online"
-    );
-    const changed = await Promise.all(
-      online.map((link) => this.#refresh(link)),
-    );
+    const online = this.fleet.links().filter(({ status }) => status === "online");
+    const changed = await Promise.all(online.map((link) => this.#refresh(link)));
     if (changed.includes(true)) this.fleet.changes.publish({ kind: "all" });
-    return this.known().filter((row) =>
-      active === null || row.active === active
-    );
+    return this.known().filter((row) => active === null || row.active === active);
   }
 
   /** The workspaces of the fleet as the index has them. */
   known(): BridgeWorkspaceSummary[] {
-    return this.fleet.ownership.list().map((row) =>
-      bridgeSummary(row, this.ephemeral)
-    );
+    return this.fleet.ownership.list().map((row) => bridgeSummary(row, this.ephemeral));
   }
 
   /** The figures of every host, by ship. */
@@ -46,16 +38,9 @@ export class Merged {
     return await Promise.all(
       this.fleet.links().map(async (link) => {
         const { name: ship, status } = link;
-        if (status === "offline") {
-          return { ship, status, resources: null, error: null };
-        }
+        if (status === "offline") return { ship, status, resources: null, error: null };
         try {
-          return {
-            ship,
-            status,
-            resources: await resourcesOf(link),
-            error: null,
-          };
+          return { ship, status, resources: await resourcesOf(link), error: null };
         } catch (thrown) {
           return { ship, status, resources: null, error: messageOf(thrown) };
         }
@@ -69,8 +54,7 @@ export class Merged {
     try {
       const rows = await callShip(
         link,
-        (ship) =>
-          ship.call("listWorkspaces", {}, { timeoutMs: limits.shipListMs }),
+        (ship) => ship.call("listWorkspaces", {}, { timeoutMs: limits.shipListMs }),
       );
       return this.fleet.link(link.name) === link && survey.apply(rows);
     } catch (thrown) {

@@ -18,49 +18,28 @@ export async function callShip<T>(
   try {
     return await work(link.client);
   } catch (thrown) {
-    throw thrown instanceof CallError
-      ? meaningOf(link, generation, thrown)
-      : thrown;
+    throw thrown instanceof CallError ? meaningOf(link, generation, thrown) : thrown;
   }
 }
 
 /** What went wrong, as the bridge's own failure. */
-export function meaningOf(
-  link: ShipLink,
-  generation: number,
-  error: CallError,
-): Failure {
+export function meaningOf(link: ShipLink, generation: number, error: CallError): Failure {
   switch (error.kind) {
     case "transport":
       link.drop(generation, `a call failed: ${error.message}`);
-      return fail("shipUnreachable", {
-        ship: link.name,
-        message: error.message,
-      });
+      return fail("shipUnreachable", { ship: link.name, message: error.message });
     case "invalid":
-      return fail("shipAnswerInvalid", {
-        ship: link.name,
-        what: error.message,
-      });
+      return fail("shipAnswerInvalid", { ship: link.name, what: error.message });
     case "status":
       return answered(link, error.status, error.body);
   }
 }
 
 /** The failure that a ship answered with; one that no ship of ours gives is a 502. */
-export function answered(
-  link: ShipLink,
-  status: number,
-  body: unknown,
-): Failure {
+export function answered(link: ShipLink, status: number, body: unknown): Failure {
   const said = shipErrorSchema.safeParse(body);
   if (status === 422 && zodErrorSchema.safeParse(body).success) {
-    return relayed(
-      status,
-      "the ship found the request invalid",
-      undefined,
-      body,
-    );
+    return relayed(status, "the ship found the request invalid", undefined, body);
   }
   if (status < 400 || status > 599 || !said.success) {
     return fail("shipAnswerInvalid", {
@@ -71,14 +50,8 @@ export function answered(
   return relayed(status, said.data.error, said.data.reason);
 }
 
-const shipErrorSchema = z.object({
-  error: z.string(),
-  reason: z.string().optional(),
-});
+const shipErrorSchema = z.object({ error: z.string(), reason: z.string().optional() });
 const zodErrorSchema = z.object({
   success: z.literal(false),
-  error: z.object({
-    name: z.literal("ZodError"),
-    issues: z.array(z.unknown()),
-  }),
+  error: z.object({ name: z.literal("ZodError"), issues: z.array(z.unknown()) }),
 });

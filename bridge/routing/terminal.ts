@@ -30,10 +30,7 @@ export class TerminalRoute {
     const { fleet, dial, log } = this.options;
     try {
       const link = fleet.route(id);
-      const path = fillPath(shipApi.terminal.path, {
-        repo: id.repoName,
-        name: id.name,
-      });
+      const path = fillPath(shipApi.terminal.path, { repo: id.repoName, name: id.name });
       return await dial(link.url.replace(/^http/, "ws") + path, {
         headers: link.headers(),
         openTimeoutMs: openMs,
@@ -43,10 +40,7 @@ export class TerminalRoute {
         signal,
       });
     } catch (thrown) {
-      log.info("no terminal", {
-        workspace: workspaceKey(id),
-        why: messageOf(thrown),
-      });
+      log.info("no terminal", { workspace: workspaceKey(id), why: messageOf(thrown) });
       throw thrown;
     }
   }

@@ -14,7 +14,8 @@ export type DialUpstream = (signal: AbortSignal) => Promise<Socket | null>;
 /**
  * Pipes `client` to what `dial` opens until either side ends; settles when both have. Client frames are
  * validated and rewritten in their plain form, server frames pass untouched. Frames that come before the
- * ship answers, or faster than one side takes them, wait within the bounds of `Flow`. Never rejects: a workspace that cannot be reached is `exit` 1 to the client.
+ * ship answers, or faster than one side takes them, wait within the bounds of `Flow`. Never rejects: a
+ * workspace that cannot be reached is `exit` 1 to the client.
  */
 export async function tunnel(
   client: Socket,
@@ -73,9 +74,7 @@ class Tunnel {
       this.#end({ code, reason });
       this.#over.resolve();
     });
-    if (this.#ended !== null) {
-      return upstream.close(this.#ended.code, this.#ended.reason);
-    }
+    if (this.#ended !== null) return upstream.close(this.#ended.code, this.#ended.reason);
     this.#upstream = upstream;
     const down = this.#down = this.#flow(upstream);
     upstream.onBinary(() => this.#end(terminalClose.binary));

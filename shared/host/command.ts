@@ -74,11 +74,7 @@ export class CommandLane {
   }
 
   /** Runs to the end and collects standard output. Throws `tooBusy` when the queue is full. */
-  async run(
-    program: string,
-    args: readonly string[],
-    options: RunOptions,
-  ): Promise<RunResult> {
+  async run(program: string, args: readonly string[], options: RunOptions): Promise<RunResult> {
     const running = await this.start(program, args, options);
     const bytesMax = options.stdoutBytesMax ?? stdoutBytesDefault;
     const chunks: Uint8Array<ArrayBuffer>[] = [];
@@ -93,22 +89,14 @@ export class CommandLane {
       } else chunks.push(chunk);
     }
     const done = await running.done;
-    return {
-      ...done,
-      ending: overflow ? "overflow" : done.ending,
-      stdout: concat(chunks),
-    };
+    return { ...done, ending: overflow ? "overflow" : done.ending, stdout: concat(chunks) };
   }
 
   /**
    * Starts a program and hands over its standard output. The permit is held until the program is gone,
    * so the caller must read or cancel `stdout`.
    */
-  async start(
-    program: string,
-    args: readonly string[],
-    options: RunOptions,
-  ): Promise<Running> {
+  async start(program: string, args: readonly string[], options: RunOptions): Promise<Running> {
     const permit = await this.#permits.acquire(options.signal);
     if (permit === null) throw this.#busy(program);
     try {
@@ -132,11 +120,7 @@ export class CommandLane {
     const permit = await this.#permits.acquire(options.signal);
     if (permit === null) throw this.#busy(program);
     try {
-      const child = this.#spawn(program, args, {
-        ...options,
-        stdin: "",
-        timeoutMs: unboundedMs,
-      });
+      const child = this.#spawn(program, args, { ...options, stdin: "", timeoutMs: unboundedMs });
       const running = new Child(
         child,
         { ...options, timeoutMs: unboundedMs },
@@ -161,18 +145,9 @@ export class CommandLane {
     options: RunOptions,
   ): Deno.ChildProcess {
     const path = this.options.programs[program];
-    if (path === undefined) {
-      throw new Error(`program ${program} is not in this lane's table`);
-    }
+    if (path === undefined) throw new Error(`program ${program} is not in this lane's table`);
     return new Deno.Command(this.options.timeoutPath, {
-      args: [
-        "--foreground",
-        "-k",
-        seconds(graceMs),
-        seconds(options.timeoutMs),
-        path,
-        ...args,
-      ],
+      args: ["--foreground", "-k", seconds(graceMs), seconds(options.timeoutMs), path, ...args],
       cwd: options.cwd,
       clearEnv: true,
       env: { ...this.options.environment, ...options.env },
@@ -202,11 +177,7 @@ class Child implements Running {
     const abort = () => this.#stop("aborted");
     options.signal?.addEventListener("abort", abort, { once: true });
     if (options.signal?.aborted) abort();
-    this.stdout = cutAt(
-      child.stdout,
-      this.#streamsMustEnd.signal,
-      () => this.#stop("aborted"),
-    );
+    this.stdout = cutAt(child.stdout, this.#streamsMustEnd.signal, () => this.#stop("aborted"));
     this.done = this.#finish().finally(() => {
       options.signal?.removeEventListener("abort", abort);
       permit[Symbol.dispose]();
@@ -227,9 +198,7 @@ class Child implements Running {
   async #endGroup(): Promise<void> {
     await this.#signalGroup("TERM");
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const grace = new Promise<void>((resolve) =>
-      timer = setTimeout(resolve, graceMs)
-    );
+    const grace = new Promise<void>((resolve) => timer = setTimeout(resolve, graceMs));
     await Promise.race([grace, this.child.status]);
     clearTimeout(timer);
     // Also when the leader has gone: the rest of its group may have ignored the TERM.
@@ -253,9 +222,7 @@ class Child implements Running {
     const fed = this.#feedStdin();
     const status = await this.child.status;
     // What the leader left running in its group holds pipes and burns time: nothing outlives the call.
-    if (this.#stopped === null && status.code === 124) {
-      this.#stopped = "timeout";
-    }
+    if (this.#stopped === null && status.code === 124) this.#stopped = "timeout";
     await this.#ended;
     if (this.#stopped === "timeout") await this.#signalGroup("KILL");
     await fed;
@@ -274,9 +241,7 @@ class Child implements Running {
     const bytesMax = this.options.stderrBytesMax ?? stderrBytesDefault;
     let text = "";
     const decoder = new TextDecoder();
-    for await (
-      const chunk of cutAt(this.child.stderr, this.#streamsMustEnd.signal)
-    ) {
+    for await (const chunk of cutAt(this.child.stderr, this.#streamsMustEnd.signal)) {
       const piece = decoder.decode(chunk, { stream: true });
       this.options.onStderr?.(piece);
       text = (text + piece).slice(-bytesMax);
@@ -312,10 +277,7 @@ function cutAt(
   signal.addEventListener("abort", release, { once: true });
   return new ReadableStream({
     async pull(controller) {
-      const { done, value } = await reader.read().catch(() => ({
-        done: true,
-        value: undefined,
-      }));
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
       if (done || value === undefined) {
         signal.removeEventListener("abort", release);
         controller.close();
@@ -329,12 +291,8 @@ function cutAt(
   }, { highWaterMark: 0 });
 }
 
-function concat(
-  chunks: readonly Uint8Array<ArrayBuffer>[],
-): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(
-    chunks.reduce((sum, chunk) => sum + chunk.length, 0),
-  );
+function concat(chunks: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
   let offset = 0;
   for (const chunk of chunks) {
     whole.set(chunk, offset);

@@ -1,10 +1,5 @@
 /** The three standard streams as the command line sees them; only `lifecycle.ts` ends the process. */
-import {
-  decodeSecret,
-  secretBytesMax,
-  SecretLine,
-  tooLong,
-} from "./secret_line.ts";
+import { decodeSecret, secretBytesMax, SecretLine, tooLong } from "./secret_line.ts";
 
 /** What stands at the three ends of this process. */
 export interface ConsoleFacts {
@@ -45,10 +40,7 @@ export function writeError(text: string): boolean {
   return writeAll(Deno.stderr, text);
 }
 
-function writeAll(
-  target: { writeSync(bytes: Uint8Array): number },
-  text: string,
-): boolean {
+function writeAll(target: { writeSync(bytes: Uint8Array): number }, text: string): boolean {
   let bytes = new TextEncoder().encode(text);
   try {
     while (bytes.length > 0) bytes = bytes.subarray(target.writeSync(bytes));
@@ -63,10 +55,7 @@ function writeAll(
  * Asks on the terminal and gives the line typed, or null at the end of input or when `signal` aborts. The
  * question goes to standard error: standard output holds answers only.
  */
-export async function askLine(
-  question: string,
-  signal?: AbortSignal,
-): Promise<string | null> {
+export async function askLine(question: string, signal?: AbortSignal): Promise<string | null> {
   writeError(question);
   return await readInputLine(signal);
 }
@@ -76,10 +65,7 @@ export async function askLine(
  * end of input, or when `signal` aborts. The question goes to standard error. The terminal is as it was
  * afterwards, whatever happens. Standard input must be a terminal.
  */
-export async function askSecret(
-  question: string,
-  signal?: AbortSignal,
-): Promise<string | null> {
+export async function askSecret(question: string, signal?: AbortSignal): Promise<string | null> {
   const line = new SecretLine();
   Deno.stdin.setRaw(true);
   try {
@@ -101,16 +87,12 @@ export async function askSecret(
  * The next line of standard input without its end, such as a password that was piped in; null at the end
  * of input, or when `signal` aborts. What follows it stays unread. Throws when it is too long or no UTF-8.
  */
-export async function readInputLine(
-  signal?: AbortSignal,
-): Promise<string | null> {
+export async function readInputLine(signal?: AbortSignal): Promise<string | null> {
   const bytes: number[] = [];
   while (true) {
     const byte = await readByte(signal);
     if (byte === null && (bytes.length === 0 || signal?.aborted)) return null;
-    if (byte === null || byte === 10) {
-      return decodeSecret(bytes).replace(/\r$/, "");
-    }
+    if (byte === null || byte === 10) return decodeSecret(bytes).replace(/\r$/, "");
     bytes.push(byte);
     if (bytes.length > secretBytesMax) throw tooLong();
   }
@@ -125,10 +107,7 @@ async function readByte(signal?: AbortSignal): Promise<number | null> {
   if (signal?.aborted) abort();
   try {
     // A read cannot be taken back: an aborted one is left behind, and the process ends with it pending.
-    const count = await Promise.race([
-      Deno.stdin.read(buffer),
-      aborted.promise,
-    ]);
+    const count = await Promise.race([Deno.stdin.read(buffer), aborted.promise]);
     return count === 1 && !signal?.aborted ? buffer[0] ?? null : null;
   } finally {
     signal?.removeEventListener("abort", abort);

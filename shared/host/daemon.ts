@@ -116,11 +116,7 @@ class Child implements Daemon {
   async #run(): Promise<DaemonExit> {
     const cut = new AbortController();
     const read = Promise.all([
-      eachLine(
-        this.#child.stdout,
-        cut.signal,
-        (line) => this.#outputLine(line),
-      ),
+      eachLine(this.#child.stdout, cut.signal, (line) => this.#outputLine(line)),
       eachLine(this.#child.stderr, cut.signal, (line) => this.#errorLine(line)),
     ]);
     const status = await this.#child.status;
@@ -129,11 +125,7 @@ class Child implements Daemon {
     await read;
     clearTimeout(timer);
     this.#url.resolve(null);
-    return {
-      code: status.code,
-      signal: status.signal,
-      lastErrorLines: this.#lastErrorLines,
-    };
+    return { code: status.code, signal: status.signal, lastErrorLines: this.#lastErrorLines };
   }
 
   #outputLine(line: string): void {
@@ -144,9 +136,7 @@ class Child implements Daemon {
 
   #errorLine(line: string): void {
     this.#lastErrorLines.push(line);
-    if (this.#lastErrorLines.length > lastErrorLinesMax) {
-      this.#lastErrorLines.shift();
-    }
+    if (this.#lastErrorLines.length > lastErrorLinesMax) this.#lastErrorLines.shift();
     this.options.onErrorLine?.(line);
   }
 }
@@ -163,16 +153,11 @@ async function eachLine(
   const decoder = new TextDecoder();
   let rest = "";
   for (;;) {
-    const { done, value } = await reader.read().catch(() => ({
-      done: true,
-      value: undefined,
-    }));
+    const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
     if (done || value === undefined) break;
     const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
     rest = (lines.pop() ?? "").slice(0, lineCharactersMax);
-    for (const line of lines) {
-      onLine(line.slice(0, lineCharactersMax).replace(/\r$/, ""));
-    }
+    for (const line of lines) onLine(line.slice(0, lineCharactersMax).replace(/\r$/, ""));
   }
   signal.removeEventListener("abort", release);
   if (rest !== "") onLine(rest);

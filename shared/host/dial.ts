@@ -43,17 +43,13 @@ export class DialError extends Error {
  */
 export function dial(url: string, options: DialOptions): Promise<Socket> {
   const { signal, openTimeoutMs } = options;
-  if (signal?.aborted) {
-    return Promise.reject(new DialError("WebSocket attempt was cancelled"));
-  }
+  if (signal?.aborted) return Promise.reject(new DialError("WebSocket attempt was cancelled"));
   let ws: TellingWebSocket;
   try {
     ws = openWs(url, options);
   } catch {
     // The message of ws repeats the URL.
-    return Promise.reject(
-      new DialError("WebSocket address or header is not valid"),
-    );
+    return Promise.reject(new DialError("WebSocket address or header is not valid"));
   }
   return new Promise((resolve, reject) => {
     const settle = () => {
@@ -71,10 +67,7 @@ export function dial(url: string, options: DialOptions): Promise<Socket> {
       openTimeoutMs,
     );
     signal?.addEventListener("abort", onAbort);
-    ws.on(
-      "error",
-      (error) => refuse(`could not open WebSocket: ${shortReason(error)}`),
-    );
+    ws.on("error", (error) => refuse(`could not open WebSocket: ${shortReason(error)}`));
     ws.once("unexpected-response", (request, response) => {
       const status = response.statusCode ?? 0;
       refuse(`WebSocket refused with HTTP status ${status}`, status);

@@ -7,17 +7,10 @@ import { fail, messageOf } from "../errors.ts";
  * between: temporary file (0600) in the same directory, fsync, rename, fsync of the directory.
  * Throws `storageFailed`; then the old contents stand. One writer per path, which the caller sees to.
  */
-export async function writeAtomically(
-  path: string,
-  text: string,
-): Promise<void> {
+export async function writeAtomically(path: string, text: string): Promise<void> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   try {
-    const file = await Deno.open(temporary, {
-      write: true,
-      createNew: true,
-      mode: 0o600,
-    });
+    const file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
     try {
       await writeAll(file, new TextEncoder().encode(text));
       await file.sync();
@@ -28,17 +21,13 @@ export async function writeAtomically(
     await syncDirectory(dirname(path));
   } catch (thrown) {
     await Deno.remove(temporary).catch(() => {});
-    throw fail("storageFailed", { file: path, reason: messageOf(thrown) }, {
-      cause: thrown,
-    });
+    throw fail("storageFailed", { file: path, reason: messageOf(thrown) }, { cause: thrown });
   }
 }
 
 async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
   let written = 0;
-  while (written < bytes.length) {
-    written += await file.write(bytes.subarray(written));
-  }
+  while (written < bytes.length) written += await file.write(bytes.subarray(written));
 }
 
 /** Makes a rename in `path` durable; a directory opens like a file for that. */
@@ -62,16 +51,11 @@ export async function readIfPresent(path: string): Promise<string | null> {
 }
 
 /** What stands at `path` itself (links are not followed), or null. */
-export async function statIfPresent(
-  path: string,
-): Promise<Deno.FileInfo | null> {
+export async function statIfPresent(path: string): Promise<Deno.FileInfo | null> {
   try {
     return await Deno.lstat(path);
   } catch (thrown) {
-    if (
-      thrown instanceof Deno.errors.NotFound ||
-      thrown instanceof Deno.errors.NotADirectory
-    ) {
+    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) {
       return null;
     }
     throw thrown;
@@ -85,10 +69,7 @@ export function isWithin(directory: string, path: string): boolean {
 }
 
 /** The absolute path of `program` on `searchPath` (a PATH), or null. */
-export async function findProgram(
-  program: string,
-  searchPath: string,
-): Promise<string | null> {
+export async function findProgram(program: string, searchPath: string): Promise<string | null> {
   for (const directory of searchPath.split(":")) {
     if (!directory.startsWith("/")) continue;
     const path = join(directory, program);

@@ -34,21 +34,14 @@ export function readFlags(
   env: (name: string) => string | undefined,
 ): FlagSource {
   const options = Object.fromEntries([
-    ...table.values.map((name) =>
-      [name, { type: "string", multiple: true }] as const
-    ),
-    ...table.switches.map((name) =>
-      [name, { type: "boolean", multiple: true }] as const
-    ),
+    ...table.values.map((name) => [name, { type: "string", multiple: true }] as const),
+    ...table.switches.map((name) => [name, { type: "boolean", multiple: true }] as const),
   ]);
   let given: Record<string, unknown>;
   try {
-    given =
-      parseArgs({ args: [...args], options, allowPositionals: false }).values;
+    given = parseArgs({ args: [...args], options, allowPositionals: false }).values;
   } catch (thrown) {
-    throw new UsageError(
-      thrown instanceof Error ? thrown.message : String(thrown),
-    );
+    throw new UsageError(thrown instanceof Error ? thrown.message : String(thrown));
   }
   const twin = (flag: string) =>
     env(table.environmentPrefix + flag.replaceAll("-", "_").toUpperCase());
@@ -61,8 +54,7 @@ export function readFlags(
   return {
     text,
     list,
-    on: (flag) =>
-      given[flag] !== undefined || ["1", "true"].includes(twin(flag) ?? ""),
+    on: (flag) => given[flag] !== undefined || ["1", "true"].includes(twin(flag) ?? ""),
     integer(flag, min, max) {
       const value = text(flag);
       if (value === undefined) return undefined;
@@ -78,9 +70,7 @@ export function readFlags(
 /** `--log-format`: json or human; null leaves it to whether standard error is a terminal. */
 export function logFormatFlag(flags: FlagSource): LogFormat | null {
   const text = flags.text("log-format");
-  if (text === undefined || text === "json" || text === "human") {
-    return text ?? null;
-  }
+  if (text === undefined || text === "json" || text === "human") return text ?? null;
   throw new UsageError(`--log-format takes json or human, not "${text}"`);
 }
 
@@ -108,11 +98,7 @@ export function directoryFlag(
 ): string {
   const given = flags.text(flag);
   if (given !== undefined) return resolve(given);
-  if (base.xdg !== undefined && isAbsolute(base.xdg)) {
-    return join(base.xdg, base.tail);
-  }
-  if (base.home === undefined) {
-    throw new UsageError(`HOME is not set: give --${flag}`);
-  }
+  if (base.xdg !== undefined && isAbsolute(base.xdg)) return join(base.xdg, base.tail);
+  if (base.home === undefined) throw new UsageError(`HOME is not set: give --${flag}`);
   return join(base.home, base.fallback, base.tail);
 }

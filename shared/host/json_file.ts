@@ -33,11 +33,7 @@ export class JsonFile<Schema extends z.ZodType> {
     if (text === null) return null;
     const whole = this.#parse(text);
     if (whole.version !== version) {
-      throw new StoredFileError(
-        path,
-        "version",
-        `is not ${version}, the one understood here`,
-      );
+      throw new StoredFileError(path, "version", `is not ${version}, the one understood here`);
     }
     const parsed = schema.safeParse(whole[key]);
     if (parsed.success) return parsed.data;
@@ -52,10 +48,7 @@ export class JsonFile<Schema extends z.ZodType> {
   /** Replaces the file. Throws `storageFailed`; then the old contents stand. */
   async write(value: z.output<Schema>): Promise<void> {
     const { path, version, key } = this.options;
-    await writeAtomically(
-      path,
-      `${JSON.stringify({ version, [key]: value }, null, 2)}\n`,
-    );
+    await writeAtomically(path, `${JSON.stringify({ version, [key]: value }, null, 2)}\n`);
   }
 
   #parse(text: string): Record<string, unknown> {
@@ -64,18 +57,10 @@ export class JsonFile<Schema extends z.ZodType> {
       value = JSON.parse(text);
     } catch {
       // The parser's own message quotes the text around the fault, which may hold a secret.
-      throw new StoredFileError(
-        this.options.path,
-        faultPlace(text),
-        "is not JSON",
-      );
+      throw new StoredFileError(this.options.path, faultPlace(text), "is not JSON");
     }
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw new StoredFileError(
-        this.options.path,
-        "line 1",
-        "must be a JSON object",
-      );
+      throw new StoredFileError(this.options.path, "line 1", "must be a JSON object");
     }
     return value as Record<string, unknown>;
   }

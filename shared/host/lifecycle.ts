@@ -21,16 +21,7 @@ export function takeSecret(name: string): string | undefined {
 
 /** The variables that children may have, as the decisions name them, with the values of this process. */
 export function childEnvironment(): Record<string, string> {
-  const named = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "LANG",
-    "TERM",
-    "SSH_AUTH_SOCK",
-    "TMUX_TMPDIR",
-  ];
+  const named = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TERM", "SSH_AUTH_SOCK", "TMUX_TMPDIR"];
   const kept: Record<string, string> = {};
   for (const name of [...named, ...localeNames, ...xdgNames, ...proxyNames]) {
     const value = env(name);
@@ -94,9 +85,7 @@ export function exit(code: number): never {
 }
 
 /** Calls `handler` on SIGINT and SIGTERM until disposed; a second signal while it runs ends the process. */
-export function onStop(
-  handler: (signal: "SIGINT" | "SIGTERM") => void,
-): Disposable {
+export function onStop(handler: (signal: "SIGINT" | "SIGTERM") => void): Disposable {
   let asked = false;
   const listeners = (["SIGINT", "SIGTERM"] as const).map((signal) => {
     const listener = () => {
@@ -110,9 +99,7 @@ export function onStop(
   });
   return {
     [Symbol.dispose]() {
-      for (const { signal, listener } of listeners) {
-        Deno.removeSignalListener(signal, listener);
-      }
+      for (const { signal, listener } of listeners) Deno.removeSignalListener(signal, listener);
     },
   };
 }
@@ -120,9 +107,7 @@ export function onStop(
 /** Calls `handler` whenever the terminal's size has changed, until disposed. */
 export function onResize(handler: () => void): Disposable {
   Deno.addSignalListener("SIGWINCH", handler);
-  return {
-    [Symbol.dispose]: () => Deno.removeSignalListener("SIGWINCH", handler),
-  };
+  return { [Symbol.dispose]: () => Deno.removeSignalListener("SIGWINCH", handler) };
 }
 
 const debuggerAddress = { hostname: "127.0.0.1", port: 9229 };
@@ -175,10 +160,7 @@ export function printErrorLine(line: string): void {
   }
 }
 
-function writeAllSync(
-  target: { writeSync(bytes: Uint8Array): number },
-  text: string,
-): void {
+function writeAllSync(target: { writeSync(bytes: Uint8Array): number }, text: string): void {
   let bytes = new TextEncoder().encode(text);
   while (bytes.length > 0) bytes = bytes.subarray(target.writeSync(bytes));
 }

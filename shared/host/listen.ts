@@ -12,10 +12,7 @@ import { type RelayLimits, relayLimits } from "./relay_limits.ts";
 import { type PreparedUpgrade, prepareUpgrade } from "./upgrade.ts";
 
 /** Answers a request. What it throws becomes a 500, as a last resort. */
-export type Fetch = (
-  request: Request,
-  connection: Connection,
-) => Response | Promise<Response>;
+export type Fetch = (request: Request, connection: Connection) => Response | Promise<Response>;
 
 /** How {@link listen} serves. */
 export interface ListenOptions {
@@ -90,9 +87,7 @@ class Service implements Listener {
       await this.#server.shutdown();
       throw error;
     }
-    this.url = `http://${
-      hostname.includes(":") ? `[${hostname}]` : hostname
-    }:${this.port}`;
+    this.url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${this.port}`;
   }
 
   shutdown(): Promise<void> {
@@ -121,9 +116,7 @@ class Service implements Listener {
   ): Response | Promise<Response> {
     const { hostname, port } = info.remoteAddr;
     // 127.0.0.2 is loopback too, and could dial from a port the relay uses on 127.0.0.1.
-    const client = hostname === "127.0.0.1"
-      ? this.#relay.find(port)
-      : undefined;
+    const client = hostname === "127.0.0.1" ? this.#relay.find(port) : undefined;
     if (client === undefined) return refuse(403, "this port is private");
     const exchange = client.connection.beginExchange(request.body !== null);
     const watched = watchBody(request, exchange);
@@ -135,21 +128,14 @@ class Service implements Listener {
     return this.#answer(watched.request, { client, exchange });
   }
 
-  async #answer(
-    request: Request,
-    { client, exchange }: Admitted,
-  ): Promise<Response> {
-    const response =
-      isValidHost(request.headers.get("host")) && request.method !== "CONNECT"
-        ? await this.#serve(request, client)
-        : refuse(
-          400,
-          request.method === "CONNECT"
-            ? "CONNECT is not supported"
-            : "invalid Host header",
-        );
-    exchange.last =
-      response.headers.get("connection")?.toLowerCase() === "close";
+  async #answer(request: Request, { client, exchange }: Admitted): Promise<Response> {
+    const response = isValidHost(request.headers.get("host")) && request.method !== "CONNECT"
+      ? await this.#serve(request, client)
+      : refuse(
+        400,
+        request.method === "CONNECT" ? "CONNECT is not supported" : "invalid Host header",
+      );
+    exchange.last = response.headers.get("connection")?.toLowerCase() === "close";
     return response;
   }
 
@@ -162,10 +148,7 @@ class Service implements Listener {
         const outcome = prepareUpgrade(upgrading, options);
         if (outcome instanceof Response) return outcome;
         if (client.connection.findEarlyBytes(outcome.key) === undefined) {
-          return refuse(
-            400,
-            "a WebSocket upgrade must not follow another request unanswered",
-          );
+          return refuse(400, "a WebSocket upgrade must not follow another request unanswered");
         }
         prepared = outcome;
         // Never sent: the connection is the client's WebSocket before this could be written.
@@ -178,10 +161,7 @@ class Service implements Listener {
       return response;
     } catch (error) {
       this.#log(error);
-      return refuse(
-        500,
-        error instanceof Error ? error.message : String(error),
-      );
+      return refuse(500, error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -214,9 +194,7 @@ function watchBody(request: Request, exchange: Exchange): WatchedRequest {
       try {
         const { done, value } = await reader.read();
         // Cancelling ends a pending read as if the body were whole; it must not look like that.
-        if (isReleased) {
-          throw new Error("the request ended before its body was read");
-        }
+        if (isReleased) throw new Error("the request ended before its body was read");
         if (!done) return controller.enqueue(value);
         exchange.bodyOpen = false;
         controller.close();
@@ -238,10 +216,7 @@ function refuse(status: number, error: string): Response {
   return Response.json({ error }, { status, headers: { connection: "close" } });
 }
 
-async function isSettledWithin(
-  work: Promise<unknown>,
-  waitMs: number,
-): Promise<boolean> {
+async function isSettledWithin(work: Promise<unknown>, waitMs: number): Promise<boolean> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), waitMs);

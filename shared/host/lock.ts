@@ -16,12 +16,7 @@ export async function lockDirectory(
   who: string,
 ): Promise<Disposable> {
   const path = join(directory, name);
-  const file = await Deno.open(path, {
-    read: true,
-    write: true,
-    create: true,
-    mode: 0o600,
-  });
+  const file = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
   if (await file.tryLock(true)) return { [Symbol.dispose]: () => file.close() };
   file.close();
   throw new LockedError(

@@ -10,10 +10,7 @@ export function workingDirectory(): string {
 }
 
 /** The running program: `deno`, or the compiled binary itself. */
-export function runningProgram(): {
-  readonly path: string;
-  readonly standalone: boolean;
-} {
+export function runningProgram(): { readonly path: string; readonly standalone: boolean } {
   return { path: Deno.execPath(), standalone: Deno.build.standalone };
 }
 
@@ -28,10 +25,7 @@ export class TemporaryDirectory implements AsyncDisposable {
   private constructor(readonly path: string, private readonly keep: boolean) {}
 
   /** `keep` leaves it in place when disposed. */
-  static async make(
-    prefix: string,
-    keep: boolean,
-  ): Promise<TemporaryDirectory> {
+  static async make(prefix: string, keep: boolean): Promise<TemporaryDirectory> {
     const path = await Deno.realPath(await Deno.makeTempDir({ prefix }));
     return new TemporaryDirectory(path, keep);
   }

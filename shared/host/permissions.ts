@@ -65,25 +65,13 @@ const environmentNames: Readonly<Record<DaemonKind, readonly string[]>> = {
 
 /** `hostname` gives a ship its default name, the others are the figures of its host. */
 const systemNames: Readonly<Record<DaemonKind, readonly string[]>> = {
-  ship: [
-    "hostname",
-    "osRelease",
-    "osUptime",
-    "loadavg",
-    "cpus",
-    "systemMemoryInfo",
-    "uid",
-  ],
+  ship: ["hostname", "osRelease", "osUptime", "loadavg", "cpus", "systemMemoryInfo", "uid"],
   bridge: ["hostname"],
 };
 
 /** The flags for `deno run`, before the entry file. Throws on a path that cannot stand in a list. */
 export function daemonFlags(kind: DaemonKind, scope: DaemonScope): string[] {
-  const environment = [
-    ...environmentNames[kind],
-    ...wsNames,
-    ...childEnvironmentNames,
-  ];
+  const environment = [...environmentNames[kind], ...wsNames, ...childEnvironmentNames];
   return [
     "--no-prompt",
     "--cached-only",
@@ -100,9 +88,7 @@ export function daemonFlags(kind: DaemonKind, scope: DaemonScope): string[] {
 function allow(what: string, values: readonly string[]): string[] {
   const unique = [...new Set(values)];
   for (const value of unique) {
-    if (value === "") {
-      throw new Error(`an empty value in --allow-${what} would allow too much`);
-    }
+    if (value === "") throw new Error(`an empty value in --allow-${what} would allow too much`);
   }
   // A comma inside a value is written twice (Deno's own escape).
   const list = unique.map((value) => value.replaceAll(",", ",,")).join(",");

@@ -15,17 +15,13 @@ export class RecentBytes {
   /** Adds bytes and forgets the oldest. */
   add(chunk: Buffer): void {
     // Copied, for a chunk of one byte would keep the whole buffer it was read into alive.
-    const tail = chunk.subarray(
-      Math.max(0, chunk.length - relayRecentBytesMax),
-    );
+    const tail = chunk.subarray(Math.max(0, chunk.length - relayRecentBytesMax));
     this.#chunks.push(Uint8Array.prototype.slice.call(tail));
     this.#bytes += tail.length;
     while (this.#bytes > relayRecentBytesMax && this.#chunks.length > 1) {
       this.#bytes -= this.#chunks.shift()!.length;
     }
-    if (this.#chunks.length > chunksMax) {
-      this.#chunks = [Buffer.concat(this.#chunks)];
-    }
+    if (this.#chunks.length > chunksMax) this.#chunks = [Buffer.concat(this.#chunks)];
   }
 
   /** What follows the request head that holds `key`; undefined when that head is not here. */

@@ -28,10 +28,7 @@ export class Relay implements Disposable {
     this.#limits = limits;
     this.#privatePort = privatePort;
     // Half-open, as an HTTP client may end its side and still wait for the response.
-    this.#server = createServer(
-      { allowHalfOpen: true },
-      (client) => this.#accept(client),
-    );
+    this.#server = createServer({ allowHalfOpen: true }, (client) => this.#accept(client));
   }
 
   /** Opens the public port and returns it. Rejects with the system's error, e.g. EADDRINUSE. */
@@ -48,9 +45,7 @@ export class Relay implements Disposable {
     this.#accepting = true;
     this.#sweeper = setInterval(() => this.#sweep(), this.#limits.sweepMs);
     const address = this.#server.address();
-    if (address === null || typeof address === "string") {
-      throw new Error("no port was bound");
-    }
+    if (address === null || typeof address === "string") throw new Error("no port was bound");
     return address.port;
   }
 
@@ -69,9 +64,7 @@ export class Relay implements Disposable {
     if (!this.#accepting) return;
     this.#accepting = false;
     this.#server.close();
-    for (const connection of [...this.#open.keys()]) {
-      if (connection.quiet) connection.destroy();
-    }
+    for (const connection of [...this.#open.keys()]) if (connection.quiet) connection.destroy();
   }
 
   /** Resolves once no connection is open. */
@@ -107,18 +100,12 @@ export class Relay implements Disposable {
 
   async #join(relayed: RelayedClient): Promise<void> {
     try {
-      const upstream = await Deno.connect({
-        hostname: "127.0.0.1",
-        port: this.#privatePort,
-      });
+      const upstream = await Deno.connect({ hostname: "127.0.0.1", port: this.#privatePort });
       upstream.setNoDelay(true);
       const sourcePort = upstream.localAddr.port;
       // Before the first byte goes out, so before the server can ask who it is from.
       this.#bySourcePort.set(sourcePort, relayed);
-      relayed.connection.attach(
-        upstream,
-        () => this.#bySourcePort.delete(sourcePort),
-      );
+      relayed.connection.attach(upstream, () => this.#bySourcePort.delete(sourcePort));
     } catch {
       relayed.connection.destroy(); // the server is shutting down
     }
@@ -131,9 +118,7 @@ export class Relay implements Disposable {
     const count = (this.#perAddress.get(counted) ?? 1) - 1;
     if (count === 0) this.#perAddress.delete(counted);
     else this.#perAddress.set(counted, count);
-    if (this.#open.size === 0) {
-      for (const done of this.#whenEmpty.splice(0)) done();
-    }
+    if (this.#open.size === 0) { for (const done of this.#whenEmpty.splice(0)) done(); }
   }
 
   #sweep(): void {
@@ -153,11 +138,7 @@ export function countedAddress(address: string): string {
   const [front = "", back] = address.replace(/%.*$/, "").split("::");
   const groups = front === "" ? [] : front.split(":");
   const tail = back === undefined || back === "" ? [] : back.split(":");
-  const zeros = back === undefined
-    ? 0
-    : Math.max(0, 8 - groups.length - tail.length);
+  const zeros = back === undefined ? 0 : Math.max(0, 8 - groups.length - tail.length);
   const all = [...groups, ...new Array<string>(zeros).fill("0"), ...tail];
-  return all.slice(0, 4).map((group) =>
-    group.toLowerCase().replace(/^0+(?=.)/, "")
-  ).join(":");
+  return all.slice(0, 4).map((group) => group.toLowerCase().replace(/^0+(?=.)/, "")).join(":");
 }

@@ -1,11 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Socket as NetSocket } from "node:net";
 import { RecentBytes } from "./recent_bytes.ts";
-import {
-  type RelayLimits,
-  relayQueueBytesMax,
-  relayReadBytes,
-} from "./relay_limits.ts";
+import { type RelayLimits, relayQueueBytesMax, relayReadBytes } from "./relay_limits.ts";
 
 /** One request and its response, as far as deadlines care. */
 export interface Exchange {
@@ -105,12 +101,7 @@ export class RelayedConnection {
 
   /** The server called its handler: the head is complete. */
   beginExchange(hasBody: boolean): Exchange {
-    const exchange = {
-      bodyOpen: hasBody,
-      bodyWaitSince: undefined,
-      pipelined: false,
-      last: false,
-    };
+    const exchange = { bodyOpen: hasBody, bodyWaitSince: undefined, pipelined: false, last: false };
     if (this.#isPiping()) this.#phase = { kind: "serving", exchange };
     return exchange;
   }
@@ -118,9 +109,7 @@ export class RelayedConnection {
   /** The server sent the whole response, or gave up on it. */
   endExchange(exchange: Exchange): void {
     // The handler of the next request may already run: its exchange must not be ended.
-    if (this.#phase.kind !== "serving" || this.#phase.exchange !== exchange) {
-      return;
-    }
+    if (this.#phase.kind !== "serving" || this.#phase.exchange !== exchange) return;
     const since = performance.now();
     this.#phase = { kind: exchange.pipelined ? "head" : "idle", since };
     if (!exchange.last) return;
@@ -182,8 +171,7 @@ export class RelayedConnection {
       case "idle":
         return now - phase.since > limits.keepAliveIdleMs;
       case "closing":
-        return this.#client.writableLength === 0 &&
-          now - phase.since > limits.lingerMs;
+        return this.#client.writableLength === 0 && now - phase.since > limits.lingerMs;
       case "taken":
       case "gone":
         return false;
@@ -220,9 +208,7 @@ export class RelayedConnection {
   readonly #onData = (data: Buffer): void => {
     const chunk = this.#pastPreface(data);
     if (chunk === undefined || !this.#isPiping()) return;
-    if (this.#phase.kind === "idle") {
-      this.#phase = { kind: "head", since: performance.now() };
-    }
+    if (this.#phase.kind === "idle") this.#phase = { kind: "head", since: performance.now() };
     if (this.#phase.kind === "serving" && !this.#phase.exchange.bodyOpen) {
       this.#phase.exchange.pipelined = true;
     }
@@ -244,17 +230,13 @@ export class RelayedConnection {
   // Holds the first four bytes back until they are known not to open HTTP/2.
   #pastPreface(chunk: Buffer): Buffer | undefined {
     if (this.#opening === undefined) return chunk;
-    const opening = this.#opening.length === 0
-      ? chunk
-      : Buffer.concat([this.#opening, chunk]);
+    const opening = this.#opening.length === 0 ? chunk : Buffer.concat([this.#opening, chunk]);
     if (opening.length < http2Preface.length) {
       this.#opening = opening;
       return undefined;
     }
     this.#opening = undefined;
-    if (!opening.subarray(0, http2Preface.length).equals(http2Preface)) {
-      return opening;
-    }
+    if (!opening.subarray(0, http2Preface.length).equals(http2Preface)) return opening;
     this.destroy();
     return undefined;
   }
@@ -264,20 +246,12 @@ export class RelayedConnection {
     if (upstream === undefined || this.#pumping) return;
     this.#pumping = true;
     try {
-      for (
-        let chunk = this.#queue.shift();
-        chunk !== undefined;
-        chunk = this.#queue.shift()
-      ) {
+      for (let chunk = this.#queue.shift(); chunk !== undefined; chunk = this.#queue.shift()) {
         for (let done = 0; done < chunk.length;) {
-          done += await upstream.write(
-            done === 0 ? chunk : chunk.subarray(done),
-          );
+          done += await upstream.write(done === 0 ? chunk : chunk.subarray(done));
         }
         this.#queuedBytes -= chunk.length;
-        if (this.#queuedBytes <= relayQueueBytesMax && this.#isPiping()) {
-          this.#client.resume();
-        }
+        if (this.#queuedBytes <= relayQueueBytesMax && this.#isPiping()) this.#client.resume();
       }
       if (this.#clientEnded) await upstream.closeWrite();
     } catch {
@@ -294,11 +268,7 @@ export class RelayedConnection {
   async #pumpServer(upstream: Deno.TcpConn): Promise<void> {
     const buffer = new Uint8Array(relayReadBytes);
     try {
-      for (
-        let n = await upstream.read(buffer);
-        n !== null;
-        n = await upstream.read(buffer)
-      ) {
+      for (let n = await upstream.read(buffer); n !== null; n = await upstream.read(buffer)) {
         if (!this.#isPiping()) return;
         this.#sentBytes += n;
         if (!this.#client.write(buffer.slice(0, n))) await this.#drained();

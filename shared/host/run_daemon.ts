@@ -17,9 +17,7 @@ export interface RunningDaemon extends AsyncDisposable {
   readonly url: string;
 }
 
-export interface DaemonMain<
-  Config extends { readonly logFormat: LogFormat | null },
-> {
+export interface DaemonMain<Config extends { readonly logFormat: LogFormat | null }> {
   readonly name: "ship" | "bridge";
   readonly readConfig: () => Config;
   readonly start: (config: Config, log: Log) => Promise<RunningDaemon>;
@@ -31,9 +29,7 @@ export interface DaemonMain<
  * Runs until SIGINT or SIGTERM, then shuts down within `limits.shutdownMs`. Gives the exit code: 0 after a
  * signal, 2 for wrong flags, 1 when the start failed; the sentence that says why is on standard error.
  */
-export async function runDaemon<
-  Config extends { readonly logFormat: LogFormat | null },
->(
+export async function runDaemon<Config extends { readonly logFormat: LogFormat | null }>(
   main: DaemonMain<Config>,
 ): Promise<number> {
   let config: Config;

@@ -10,15 +10,7 @@ export type SecretStep =
   | { readonly kind: "cancelled" };
 
 const more: SecretStep = { kind: "more" };
-const key = {
-  ctrlC: 3,
-  ctrlD: 4,
-  backspace: 8,
-  newline: 10,
-  enter: 13,
-  ctrlU: 21,
-  escape: 27,
-};
+const key = { ctrlC: 3, ctrlD: 4, backspace: 8, newline: 10, enter: 13, ctrlU: 21, escape: 27 };
 const deleted = 127;
 
 /** The line editor of a terminal in raw mode: backspace, Ctrl-U, Ctrl-C, Ctrl-D; other keys do nothing. */
@@ -56,9 +48,7 @@ export class SecretLine {
   }
 
   #skipEscape(byte: number): boolean {
-    if (byte === key.ctrlC || byte === key.enter || byte === key.newline) {
-      this.#escape = "none";
-    }
+    if (byte === key.ctrlC || byte === key.enter || byte === key.newline) this.#escape = "none";
     switch (this.#escape) {
       case "none":
         return false;
@@ -75,28 +65,20 @@ export class SecretLine {
   /** UTF-8: continuation bytes go with the byte that leads them. */
   #eraseCharacter(): void {
     let last = this.#bytes.pop();
-    while (last !== undefined && (last & 0xc0) === 0x80) {
-      last = this.#bytes.pop();
-    }
+    while (last !== undefined && (last & 0xc0) === 0x80) last = this.#bytes.pop();
   }
 }
 
 /** A line's bytes as text. Throws when they are no UTF-8; the message holds nothing of them. */
 export function decodeSecret(bytes: readonly number[]): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-      new Uint8Array(bytes),
-    );
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(new Uint8Array(bytes));
   } catch {
-    throw new Error(
-      "what was typed is not UTF-8 text: check the terminal's encoding",
-    );
+    throw new Error("what was typed is not UTF-8 text: check the terminal's encoding");
   }
 }
 
 /** What is said of a line beyond `secretBytesMax`. */
 export function tooLong(): Error {
-  return new Error(
-    `what was typed is longer than ${secretBytesMax} bytes, more than any secret`,
-  );
+  return new Error(`what was typed is longer than ${secretBytesMax} bytes, more than any secret`);
 }

@@ -25,16 +25,13 @@ export interface ArmoryPlaces {
 /** The defaults of the decisions ("Armory") filled in. */
 export function armoryPlaces(given: GivenPlaces): ArmoryPlaces {
   const { home } = given;
-  const inHome = (...paths: string[]) =>
-    home === null ? [] : paths.map((path) => join(home, path));
+  const inHome = (...paths: string[]) => home === null ? [] : paths.map((path) => join(home, path));
   return {
     home,
     skillsDirs: given.skillsDirs.length > 0
       ? given.skillsDirs
       : inHome(".agents/skills", ".claude/skills"),
-    pluginsDirs: given.pluginsDirs.length > 0
-      ? given.pluginsDirs
-      : inHome(".agents/plugins"),
+    pluginsDirs: given.pluginsDirs.length > 0 ? given.pluginsDirs : inHome(".agents/plugins"),
     dotfileRoots: given.dotfileRoots.length > 0
       ? given.dotfileRoots.filter((root) => root !== "")
       : null,

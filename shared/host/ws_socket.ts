@@ -32,10 +32,7 @@ export class TellingWebSocket extends WebSocket {
 }
 
 /** What npm `ws` is told about compression: small frames are not worth the work. */
-export const socketDeflateOptions = {
-  threshold: 1024,
-  concurrencyLimit: 4,
-} as const;
+export const socketDeflateOptions = { threshold: 1024, concurrencyLimit: 4 } as const;
 
 type Message = { kind: "text"; text: string } | { kind: "binary" };
 
@@ -112,10 +109,7 @@ export class WsSocket implements Socket {
     this.resume();
     this.#closing = true;
     if (code === 1005) this.#ws.close();
-    else {this.#ws.close(
-        isSendableCloseCode(code) ? code : 1011,
-        cutCloseReason(reason),
-      );}
+    else this.#ws.close(isSendableCloseCode(code) ? code : 1011, cutCloseReason(reason));
   }
 
   terminate(): void {
@@ -144,15 +138,13 @@ export class WsSocket implements Socket {
     const message: Message = isBinary
       ? { kind: "binary" }
       : { kind: "text", text: data.toString() };
-    if (this.#early.length === 0 && this.#text !== undefined) {
-      this.#deliver(message);
-    } else this.#keep(message);
+    if (this.#early.length === 0 && this.#text !== undefined) this.#deliver(message);
+    else this.#keep(message);
   }
 
   #keep(message: Message): void {
     if (
-      this.#early.length >= socketEarlyMessagesMax ||
-      this.#earlyTextLength > socketEarlyTextMax
+      this.#early.length >= socketEarlyMessagesMax || this.#earlyTextLength > socketEarlyTextMax
     ) {
       this.#overflowed = true;
       this.#early = [];
@@ -208,9 +200,7 @@ export class WsSocket implements Socket {
   #beat(): void {
     if (!this.#heard) return this.terminate();
     this.#heard = false;
-    if (this.#ws.readyState === this.#ws.OPEN) {
-      this.#ws.ping(undefined, undefined, () => {});
-    }
+    if (this.#ws.readyState === this.#ws.OPEN) this.#ws.ping(undefined, undefined, () => {});
   }
 
   #end(code: number, reason: string): void {

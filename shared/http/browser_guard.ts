@@ -32,10 +32,7 @@ const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
  * with the daemon's port. The Host is checked on loopback only; elsewhere a proxy may have renamed it.
  */
 export function browserRules(options: BrowserRulesOptions): BrowserRules {
-  const named = [
-    ...options.publicUrl === null ? [] : [options.publicUrl],
-    ...options.origins ?? [],
-  ]
+  const named = [...options.publicUrl === null ? [] : [options.publicUrl], ...options.origins ?? []]
     .map((url) => new URL(url));
   const loopback = isLoopback(options.hostname);
   const local = loopback
@@ -56,10 +53,7 @@ export function browserRules(options: BrowserRulesOptions): BrowserRules {
  */
 export function checkBrowser(headers: Headers, rules: BrowserRules): void {
   const host = headers.get("host");
-  if (
-    host !== null && rules.allowedHosts !== null &&
-    !rules.allowedHosts.has(plainHost(host))
-  ) {
+  if (host !== null && rules.allowedHosts !== null && !rules.allowedHosts.has(plainHost(host))) {
     throw fail("hostRefused", { host: shown(host) });
   }
   const origin = headers.get("origin");
@@ -74,19 +68,14 @@ export function checkBrowser(headers: Headers, rules: BrowserRules): void {
 /** True for the names and addresses that only this machine reaches. */
 export function isLoopback(hostname: string): boolean {
   const bare = hostname.replace(/^\[|\]$/g, "").toLowerCase();
-  return bare === "localhost" || bare === "::1" ||
-    /^127(\.\d{1,3}){3}$/.test(bare);
+  return bare === "localhost" || bare === "::1" || /^127(\.\d{1,3}){3}$/.test(bare);
 }
 
 const bracketed = (hostname: string) =>
-  hostname.includes(":") && !hostname.startsWith("[")
-    ? `[${hostname}]`
-    : hostname;
+  hostname.includes(":") && !hostname.startsWith("[") ? `[${hostname}]` : hostname;
 
-const plainHost = (host: string) =>
-  host.trim().toLowerCase().replace(/:80$/, "");
+const plainHost = (host: string) => host.trim().toLowerCase().replace(/:80$/, "");
 
 /** A header as an error may quote it: a stranger wrote it. */
-const shown = (text: string) =>
-  text.replaceAll(/[^\x21-\x7e]/g, "?").slice(0, shownCharactersMax);
+const shown = (text: string) => text.replaceAll(/[^\x21-\x7e]/g, "?").slice(0, shownCharactersMax);
 const shownCharactersMax = 200;

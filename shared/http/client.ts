@@ -14,8 +14,7 @@ import { queryString } from "./target.ts";
 
 /** What a call needs: params, query and body as the endpoint has them, left out when it has none. */
 export type Arguments<E extends Endpoint> =
-  & (E["params"] extends Readonly<Record<string, ParameterKind>>
-    ? { readonly params: ParamsOf<E> }
+  & (E["params"] extends Readonly<Record<string, ParameterKind>> ? { readonly params: ParamsOf<E> }
     : { readonly params?: undefined })
   & (E["query"] extends z.ZodType ? { readonly query?: Partial<QueryOf<E>> }
     : { readonly query?: undefined })
@@ -87,11 +86,7 @@ export class Client<Table extends EndpointTable> {
     const value = parseJson(text);
     const parsed = endpoint.reply.schema.safeParse(value);
     if (!parsed.success) {
-      throw new CallError(
-        "invalid",
-        `an answer that does not fit ${name}`,
-        response.status,
-      );
+      throw new CallError("invalid", `an answer that does not fit ${name}`, response.status);
     }
     return (options.unchanged ? value : parsed.data) as ReplyOf<Table[Name]>;
   }
@@ -108,21 +103,15 @@ export class Client<Table extends EndpointTable> {
       query?: Record<string, unknown>;
       body?: unknown;
     };
-    const url = this.options.baseUrl +
-      fillPath(endpoint.path, given.params ?? {}) +
+    const url = this.options.baseUrl + fillPath(endpoint.path, given.params ?? {}) +
       (options.rawQuery === undefined
         ? queryString(given.query ?? {})
         : options.rawQuery === ""
         ? ""
         : `?${options.rawQuery}`);
-    const headers: Record<string, string> = {
-      ...this.options.headers?.(),
-      ...options.headers,
-    };
+    const headers: Record<string, string> = { ...this.options.headers?.(), ...options.headers };
     if (given.body !== undefined) headers["content-type"] = "application/json";
-    const timeout = AbortSignal.timeout(
-      options.timeoutMs ?? this.options.timeoutMs,
-    );
+    const timeout = AbortSignal.timeout(options.timeoutMs ?? this.options.timeoutMs);
     const signal = options.signal === undefined
       ? timeout
       : AbortSignal.any([timeout, options.signal]);
@@ -154,11 +143,7 @@ export class Client<Table extends EndpointTable> {
       throw new CallError("transport", transportMessage(thrown), 0);
     }
     if (text === null) {
-      throw new CallError(
-        "invalid",
-        "an answer that is too large",
-        response.status,
-      );
+      throw new CallError("invalid", "an answer that is too large", response.status);
     }
     if (!response.ok) throw statusError(response, text);
     return text;
@@ -167,21 +152,14 @@ export class Client<Table extends EndpointTable> {
 
 /** What went wrong on the way, without the URL: it may hold what must not be shown. */
 function transportMessage(thrown: unknown, timeout?: AbortSignal): string {
-  if (
-    timeout?.aborted ||
-    (thrown instanceof DOMException && thrown.name === "TimeoutError")
-  ) {
+  if (timeout?.aborted || (thrown instanceof DOMException && thrown.name === "TimeoutError")) {
     return "timed out";
   }
   const text = messageOf(thrown);
-  const cause =
-    /(Connection refused|Connection reset|No route to host|dns error|closed before)/i
-      .exec(text)?.[1];
+  const cause = /(Connection refused|Connection reset|No route to host|dns error|closed before)/i
+    .exec(text)?.[1];
   if (cause !== undefined) return cause.toLowerCase();
-  return text.replace(/ ?for url \([^)]*\)/, "").replace(
-    /^error sending request:? ?/,
-    "",
-  ) ||
+  return text.replace(/ ?for url \([^)]*\)/, "").replace(/^error sending request:? ?/, "") ||
     "connection failed";
 }
 
@@ -217,10 +195,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Puts `params` into `path`, each percent-encoded so that it stays one segment. */
-export function fillPath(
-  path: string,
-  params: Readonly<Record<string, unknown>>,
-): string {
+export function fillPath(path: string, params: Readonly<Record<string, unknown>>): string {
   return path.replaceAll(/:([a-z]+)/gi, (_whole, name: string) => {
     const value = String(params[name]);
     // A URL parser would take a segment of dots away even when it is escaped; no identifier is one.

@@ -46,9 +46,7 @@ export function encodeEvent(event: string, data: unknown): string {
  * status, anything else a 500. A client that goes away does not cancel the work. Progress that a slow
  * client has not taken is replaced by newer progress, never queued.
  */
-export function eventStreamResponse(
-  work: (emit: Emit) => Promise<StreamResult>,
-): Response {
+export function eventStreamResponse(work: (emit: Emit) => Promise<StreamResult>): Response {
   const encoder = new TextEncoder();
   let pending: unknown;
   let gone = false;
@@ -105,17 +103,13 @@ export async function* readEvents(
     text += decoder.decode(chunk, { stream: true });
     // A carriage return at the end may be half of a line break.
     const whole = text.endsWith("\r") ? text.length - 1 : text.length;
-    const blocks = text.slice(0, whole).replaceAll(/\r\n?/g, "\n").split(
-      "\n\n",
-    );
+    const blocks = text.slice(0, whole).replaceAll(/\r\n?/g, "\n").split("\n\n");
     text = (blocks.pop() ?? "") + text.slice(whole);
     for (const block of blocks) {
       const event = parseEvent(block);
       if (event !== null) yield event;
     }
-    if (text.length > eventCharactersMax) {
-      throw new Error("an event of the stream is too long");
-    }
+    if (text.length > eventCharactersMax) throw new Error("an event of the stream is too long");
   }
 }
 

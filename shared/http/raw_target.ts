@@ -8,8 +8,7 @@
  */
 
 // A name, an IPv4 address or a bracketed IPv6 address, then perhaps a port.
-const hostPattern =
-  /^(?:[A-Za-z0-9._~-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::(\d{1,5}))?$/;
+const hostPattern = /^(?:[A-Za-z0-9._~-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::(\d{1,5}))?$/;
 
 /** True when a Host header names one host and, perhaps, one port. */
 export function isValidHost(host: string | null): boolean {

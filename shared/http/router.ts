@@ -43,10 +43,7 @@ export type Handlers<Table extends EndpointTable, Principal> = {
 /** Who may pass. Both throw a `Failure` to refuse. */
 export interface Gate<Principal> {
   /** Before routing, for every path alike: origin, host, credential. */
-  identify(
-    request: Request,
-    connection: Connection,
-  ): Promise<Principal> | Principal;
+  identify(request: Request, connection: Connection): Promise<Principal> | Principal;
   /** After routing; `endpoint` is null when the path or method is unknown. */
   authorize(
     principal: Principal,
@@ -62,10 +59,7 @@ export interface RouterOptions<Table extends EndpointTable, Principal> {
   readonly log: Log;
 }
 
-export type Fetch = (
-  request: Request,
-  connection: Connection,
-) => Promise<Response>;
+export type Fetch = (request: Request, connection: Connection) => Promise<Response>;
 
 interface Route {
   readonly name: string;
@@ -77,9 +71,7 @@ interface Route {
 export function router<Table extends EndpointTable, Principal>(
   options: RouterOptions<Table, Principal>,
 ): Fetch {
-  const routes: Route[] = Object.entries(options.table).map((
-    [name, endpoint],
-  ) => ({
+  const routes: Route[] = Object.entries(options.table).map(([name, endpoint]) => ({
     name,
     endpoint,
     segments: endpoint.path.slice(1).split("/"),
@@ -103,9 +95,7 @@ async function answer<Table extends EndpointTable, Principal>(
   const segments = pathSegments(connection.rawTarget);
   const matches = routes.filter((route) => fits(route, segments));
   const method = request.method === "HEAD" ? "GET" : request.method;
-  const route = best(
-    matches.filter(({ endpoint }) => endpoint.method === method),
-  );
+  const route = best(matches.filter(({ endpoint }) => endpoint.method === method));
   if (route === undefined) {
     gate.authorize(principal, null, {});
     if (matches.length === 0) throw fail("notFound");
@@ -116,21 +106,12 @@ async function answer<Table extends EndpointTable, Principal>(
   // Who may not pass learns nothing of what is wrong with the path.
   gate.authorize(principal, endpoint, params instanceof Failure ? {} : params);
   if (params instanceof Failure) throw params;
-  if (endpoint.reply.kind === "socket" && !isUpgrade(request)) {
-    throw fail("upgradeRequired");
-  }
-  const query = endpoint.query === undefined
-    ? {}
-    : readQuery(endpoint.query, connection.rawTarget);
+  if (endpoint.reply.kind === "socket" && !isUpgrade(request)) throw fail("upgradeRequired");
+  const query = endpoint.query === undefined ? {} : readQuery(endpoint.query, connection.rawTarget);
   if (query instanceof Response) return query;
-  const body = endpoint.body === undefined
-    ? undefined
-    : await readBody(endpoint.body, request);
+  const body = endpoint.body === undefined ? undefined : await readBody(endpoint.body, request);
   if (body instanceof Response) return body;
-  const handler = handlers[route.name] as unknown as Handler<
-    Endpoint,
-    Principal
-  >;
+  const handler = handlers[route.name] as unknown as Handler<Endpoint, Principal>;
   const reply = await handler({
     params,
     query,
@@ -147,31 +128,21 @@ function best(routes: readonly Route[]): Route | undefined {
   return routes.toSorted((a, b) => parameterCount(a) - parameterCount(b))[0];
 }
 
-const parameterCount = (route: Route) =>
-  route.segments.filter((s) => s.startsWith(":")).length;
+const parameterCount = (route: Route) => route.segments.filter((s) => s.startsWith(":")).length;
 
 function fits(route: Route, segments: readonly string[]): boolean {
   return route.segments.length === segments.length &&
-    route.segments.every((part, index) =>
-      part.startsWith(":") || part === segments[index]
-    );
+    route.segments.every((part, index) => part.startsWith(":") || part === segments[index]);
 }
 
 function methodNotAllowed(matches: readonly Route[]): Response {
   const failure = fail("methodNotAllowed");
-  const allow = [...new Set(matches.map(({ endpoint }) => endpoint.method))]
-    .sort().join(", ");
-  return Response.json({ error: failure.message }, {
-    status: failure.status,
-    headers: { allow },
-  });
+  const allow = [...new Set(matches.map(({ endpoint }) => endpoint.method))].sort().join(", ");
+  return Response.json({ error: failure.message }, { status: failure.status, headers: { allow } });
 }
 
 /** The parameters, or the failure of the first that breaks its rules. */
-function readParams(
-  route: Route,
-  segments: readonly string[],
-): Record<string, never> | Failure {
+function readParams(route: Route, segments: readonly string[]): Record<string, never> | Failure {
   try {
     return parseParams(route, segments);
   } catch (thrown) {
@@ -180,18 +151,13 @@ function readParams(
   }
 }
 
-function parseParams(
-  route: Route,
-  segments: readonly string[],
-): Record<string, never> {
+function parseParams(route: Route, segments: readonly string[]): Record<string, never> {
   const params: Record<string, unknown> = {};
   route.segments.forEach((part, index) => {
     if (!part.startsWith(":")) return;
     const name = part.slice(1);
     const kind = route.endpoint.params?.[name];
-    if (kind === undefined) {
-      throw new Error(`${route.name}: parameter ${name} has no kind`);
-    }
+    if (kind === undefined) throw new Error(`${route.name}: parameter ${name} has no kind`);
     params[name] = readParam(kind, segments[index] ?? "");
   });
   return params as Record<string, never>;
@@ -204,17 +170,13 @@ function readParam(kind: ParameterKind, raw: string): unknown {
       if (text === null) throw fail("invalidPath");
       return text;
     case "number":
-      if (text === null || !/^[1-9][0-9]{0,14}$/.test(text)) {
-        throw fail("notFound");
-      }
+      if (text === null || !/^[1-9][0-9]{0,14}$/.test(text)) throw fail("notFound");
       return Number(text);
     case "repo":
     case "workspace":
     case "ship": {
       if (text === null) {
-        throw fail(identifierFailures[kind], undefined, {
-          reason: "must be valid UTF-8",
-        });
+        throw fail(identifierFailures[kind], undefined, { reason: "must be valid UTF-8" });
       }
       return parseIdentifier(kind, text);
     }
@@ -247,9 +209,7 @@ function toResponse(endpoint: Endpoint, reply: unknown): Response {
       });
     case "socket":
     case "raw":
-      throw new Error(
-        `a ${endpoint.reply.kind} route must answer with a Response`,
-      );
+      throw new Error(`a ${endpoint.reply.kind} route must answer with a Response`);
   }
 }
 
@@ -259,8 +219,6 @@ export function isUpgrade(request: Request): boolean {
   return request.method === "GET" &&
     request.headers.get("upgrade")?.toLowerCase() === "websocket" &&
     connection.split(",").some((token) => token.trim() === "upgrade") &&
-    /^[A-Za-z0-9+/]{22}==$/.test(
-      request.headers.get("sec-websocket-key") ?? "",
-    ) &&
+    /^[A-Za-z0-9+/]{22}==$/.test(request.headers.get("sec-websocket-key") ?? "") &&
     request.headers.get("sec-websocket-version") === "13";
 }

@@ -55,8 +55,7 @@ export const closeReasonBytesMax = 123;
 export function isSendableCloseCode(code: number): boolean {
   if (!Number.isInteger(code)) return false;
   if (code >= 3000 && code <= 4999) return true;
-  return code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 &&
-    code !== 1006;
+  return code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006;
 }
 
 /** Cuts a close reason to {@link closeReasonBytesMax} without splitting a character. */

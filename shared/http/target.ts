@@ -22,9 +22,7 @@ export function readQuery(
   const values: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(schema.shape)) {
     if (!given.has(key)) continue;
-    values[key] = isArray(field as z.ZodType)
-      ? given.getAll(key)
-      : given.get(key);
+    values[key] = isArray(field as z.ZodType) ? given.getAll(key) : given.get(key);
   }
   const parsed = schema.safeParse(values);
   return parsed.success ? parsed.data : validationResponse(parsed.error);
@@ -41,13 +39,7 @@ function isArray(field: z.ZodType): boolean {
 export function queryString(values: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(values)) {
-    for (
-      const one of Array.isArray(value)
-        ? value
-        : value === undefined
-        ? []
-        : [value]
-    ) {
+    for (const one of Array.isArray(value) ? value : value === undefined ? [] : [value]) {
       query.append(key, String(one));
     }
   }

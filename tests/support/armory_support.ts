@@ -3,20 +3,10 @@ import { dirname, join } from "node:path";
 import { makeManifest } from "../../bridge/armory/manifest.ts";
 import { systemClock } from "../../shared/clock.ts";
 import { listen, type Listener } from "../../shared/host/listen.ts";
-import {
-  type ArmoryPlaces,
-  armoryPlaces,
-} from "../../shared/host/ship_places.ts";
+import { type ArmoryPlaces, armoryPlaces } from "../../shared/host/ship_places.ts";
 import { type Log, silentLog } from "../../shared/log.ts";
-import type {
-  ArmoryEntry,
-  ArmoryManifest,
-  ArmorySection,
-} from "../../shared/schema/armory.ts";
-import {
-  ShipArmory,
-  type ShipArmoryOptions,
-} from "../../ship/armory/armory.ts";
+import type { ArmoryEntry, ArmoryManifest, ArmorySection } from "../../shared/schema/armory.ts";
+import { ShipArmory, type ShipArmoryOptions } from "../../ship/armory/armory.ts";
 import { timeoutPath } from "./grid_support.ts";
 
 export const lnPath = "/usr/bin/ln";
@@ -34,8 +24,7 @@ export class MemoryArmory implements AsyncDisposable {
   /** The most file requests under way at once. */
   concurrentMax = 0;
   /** Replaces an answer; null lets it be. */
-  answer: (what: string) => Promise<Response | null> | Response | null = () =>
-    null;
+  answer: (what: string) => Promise<Response | null> | Response | null = () => null;
   /** Changes the manifest before it is sent. */
   // deno-lint-ignore no-explicit-any -- hostile manifests fit no type
   forge: (manifest: any) => unknown = (manifest) => manifest;
@@ -56,14 +45,8 @@ export class MemoryArmory implements AsyncDisposable {
     return this.#listener?.url ?? "";
   }
 
-  put(
-    path: string,
-    contents: string | Uint8Array<ArrayBuffer>,
-    mode = 0o644,
-  ): void {
-    const bytes = typeof contents === "string"
-      ? new TextEncoder().encode(contents)
-      : contents;
+  put(path: string, contents: string | Uint8Array<ArrayBuffer>, mode = 0o644): void {
+    const bytes = typeof contents === "string" ? new TextEncoder().encode(contents) : contents;
     this.files.set(path, { bytes, mode });
   }
 
@@ -96,8 +79,7 @@ export class MemoryArmory implements AsyncDisposable {
     const path = url.searchParams.get("path");
     this.asked.push(path ?? "manifest");
     if (path === null) {
-      return await this.answer("manifest") ??
-        Response.json(this.forge(await this.manifest()));
+      return await this.answer("manifest") ?? Response.json(this.forge(await this.manifest()));
     }
     this.#concurrent += 1;
     this.concurrentMax = Math.max(this.concurrentMax, this.#concurrent);
@@ -105,9 +87,7 @@ export class MemoryArmory implements AsyncDisposable {
       const other = await this.answer(path);
       if (other !== null) return other;
       const file = this.files.get(path);
-      if (file === undefined) {
-        return Response.json({ error: "SECRET not here" }, { status: 404 });
-      }
+      if (file === undefined) return Response.json({ error: "SECRET not here" }, { status: 404 });
       return Response.json({
         ...await this.#entry(path),
         encoding: "base64",
@@ -124,9 +104,7 @@ export class ShipHome implements AsyncDisposable {
   private constructor(readonly root: string) {}
 
   static async make(): Promise<ShipHome> {
-    const root = await Deno.realPath(
-      await Deno.makeTempDir({ prefix: "grid-armory-" }),
-    );
+    const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "grid-armory-" }));
     await Deno.mkdir(join(root, "home"));
     return new ShipHome(root);
   }
@@ -156,9 +134,7 @@ export class ShipHome implements AsyncDisposable {
     return Deno.readTextFile(this.at(path));
   }
 
-  places(
-    given: { skillsDirs?: string[]; dotfileRoots?: string[] } = {},
-  ): ArmoryPlaces {
+  places(given: { skillsDirs?: string[]; dotfileRoots?: string[] } = {}): ArmoryPlaces {
     return armoryPlaces({
       home: this.home,
       skillsDirs: given.skillsDirs ?? [],
@@ -188,16 +164,11 @@ export class ShipHome implements AsyncDisposable {
     const found: Record<string, string> = {};
     const walk = async (path: string) => {
       let empty = true;
-      for await (
-        const { name, isDirectory, isSymlink } of Deno.readDir(
-          join(this.home, path),
-        )
-      ) {
+      for await (const { name, isDirectory, isSymlink } of Deno.readDir(join(this.home, path))) {
         empty = false;
         const inside = path === "" ? name : `${path}/${name}`;
-        if (isSymlink) {
-          found[inside] = `-> ${await Deno.readLink(this.at(inside))}`;
-        } else if (isDirectory) await walk(inside);
+        if (isSymlink) found[inside] = `-> ${await Deno.readLink(this.at(inside))}`;
+        else if (isDirectory) await walk(inside);
         else found[inside] = `= ${await this.read(inside)}`;
       }
       if (empty && path !== "") found[path] = "empty";

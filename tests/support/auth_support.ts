@@ -16,11 +16,7 @@ import { silentLog } from "../../shared/log.ts";
 import type { CreateUser } from "../../shared/schema/auth.ts";
 
 /** Cheap on purpose: these tests ask who may do what, not what a password costs. */
-export const cheapCost: Argon2Cost = {
-  memoryKiB: 8,
-  passes: 1,
-  parallelism: 1,
-};
+export const cheapCost: Argon2Cost = { memoryKiB: 8, passes: 1, parallelism: 1 };
 export const openKv = (path: string) => Deno.openKv(path);
 
 export interface Answer {
@@ -71,30 +67,11 @@ export class AuthBench implements AsyncDisposable {
     readonly audit: Audit,
     readonly auth: Authentication,
   ) {
-    const {
-      authMode,
-      login,
-      logout,
-      wsTicket,
-      me,
-      listUsers,
-      createUser,
-      deleteUser,
-    } = bridgeApi;
-    const { setUserRole, setUserEmail, setUserPassword, events, listRepos } =
-      bridgeApi;
+    const { authMode, login, logout, wsTicket, me, listUsers, createUser, deleteUser } = bridgeApi;
+    const { setUserRole, setUserEmail, setUserPassword, events, listRepos } = bridgeApi;
     this.serve = router({
       table: {
-        ...{
-          authMode,
-          login,
-          logout,
-          wsTicket,
-          me,
-          listUsers,
-          createUser,
-          deleteUser,
-        },
+        ...{ authMode, login, logout, wsTicket, me, listUsers, createUser, deleteUser },
         ...{ setUserRole, setUserEmail, setUserPassword, events, listRepos },
       },
       gate: auth.gate,
@@ -103,24 +80,17 @@ export class AuthBench implements AsyncDisposable {
         ...auth.handlers,
         listRepos: () => [],
         events: ({ principal, connection, request }) =>
-          connection.upgrade(request, {
-            onSocket: (socket) => this.#onSocket(principal, socket),
-          }),
+          connection.upgrade(request, { onSocket: (socket) => this.#onSocket(principal, socket) }),
       },
     });
   }
 
   static async open(options: AuthBenchOptions = {}): Promise<AuthBench> {
-    const directory = options.directory ??
-      await Deno.makeTempDir({ prefix: "grid-auth-" });
+    const directory = options.directory ?? await Deno.makeTempDir({ prefix: "grid-auth-" });
     const clock = new ManualClock(options.at);
     const store = await AuthStore.open(join(directory, "auth.db"), openKv);
     const now = () => clock.now();
-    const audit = new Audit({
-      path: join(directory, "audit.jsonl"),
-      log: silentLog,
-      now,
-    });
+    const audit = new Audit({ path: join(directory, "audit.jsonl"), log: silentLog, now });
     await audit.start();
     const rules = browserRules({
       publicUrl: "http://localhost:4800",
@@ -141,9 +111,7 @@ export class AuthBench implements AsyncDisposable {
   }
 
   /** A bridge with a member and an admin, both signed in. */
-  static async withPeople(): Promise<
-    { bench: AuthBench; member: string; admin: string }
-  > {
+  static async withPeople(): Promise<{ bench: AuthBench; member: string; admin: string }> {
     const bench = await AuthBench.open();
     const tokens = [];
     for (const person of [member, admin]) {
@@ -155,15 +123,9 @@ export class AuthBench implements AsyncDisposable {
 
   async ask(method: string, path: string, ask: Ask = {}): Promise<Answer> {
     const headers = new Headers(ask.headers);
-    if (ask.token !== undefined) {
-      headers.set("authorization", `Bearer ${ask.token}`);
-    }
+    if (ask.token !== undefined) headers.set("authorization", `Bearer ${ask.token}`);
     const body = ask.body === undefined ? null : JSON.stringify(ask.body);
-    const request = new Request(`http://localhost:4800${path}`, {
-      method,
-      headers,
-      body,
-    });
+    const request = new Request(`http://localhost:4800${path}`, { method, headers, body });
     const connection = {
       ...inProcessConnection(request),
       remoteAddress: ask.address ?? "192.0.2.1",
@@ -179,10 +141,7 @@ export class AuthBench implements AsyncDisposable {
 
   login(username: string, password: string, address?: string): Promise<Answer> {
     const body = { username, password };
-    return this.ask("POST", "/auth/login", {
-      body,
-      ...address === undefined ? {} : { address },
-    });
+    return this.ask("POST", "/auth/login", { body, ...address === undefined ? {} : { address } });
   }
 
   async ticket(token: string): Promise<string> {
@@ -191,11 +150,7 @@ export class AuthBench implements AsyncDisposable {
 
   /** The bridge's WebSocket address; the first call starts to listen. */
   async socketUrl(query: string): Promise<string> {
-    this.#listener ??= await listen({
-      hostname: "127.0.0.1",
-      port: 0,
-      fetch: this.serve,
-    });
+    this.#listener ??= await listen({ hostname: "127.0.0.1", port: 0, fetch: this.serve });
     return `${this.#listener.url.replace("http", "ws")}/events${query}`;
   }
 
@@ -204,9 +159,7 @@ export class AuthBench implements AsyncDisposable {
     let text = "";
     for await (const { name } of Deno.readDir(this.directory)) {
       if (!name.startsWith("auth.db")) continue;
-      text += new TextDecoder("latin1").decode(
-        await Deno.readFile(join(this.directory, name)),
-      );
+      text += new TextDecoder("latin1").decode(await Deno.readFile(join(this.directory, name)));
     }
     return text;
   }
@@ -214,9 +167,7 @@ export class AuthBench implements AsyncDisposable {
   async auditLines(): Promise<Record<string, string>[]> {
     await this.audit.flush();
     const text = await Deno.readTextFile(join(this.directory, "audit.jsonl"));
-    return text.split("\n").filter((line) => line !== "").map((line) =>
-      JSON.parse(line)
-    );
+    return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

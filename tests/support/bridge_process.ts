@@ -2,10 +2,7 @@
 import { join } from "node:path";
 import { startBridge } from "../../bridge/bridge.ts";
 import type { BridgeConfig } from "../../bridge/config.ts";
-import {
-  takeLaunchAnswer,
-  writeExchange,
-} from "../../bridge/launch/exchange.ts";
+import { takeLaunchAnswer, writeExchange } from "../../bridge/launch/exchange.ts";
 import { findProgram } from "../../shared/host/files.ts";
 import type { ShipName } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
@@ -38,10 +35,7 @@ export class TestBridge implements AsyncDisposable {
     });
     const bridge = stack.use(
       await startBridge(config(dataDirectory, launchFile, insecure), {
-        programs: {
-          git: await program("git"),
-          timeout: await program("timeout"),
-        },
+        programs: { git: await program("git"), timeout: await program("timeout") },
         openKv: (path) => Deno.openKv(path),
         log: silentLog,
         tell: () => {},
@@ -56,15 +50,10 @@ export class TestBridge implements AsyncDisposable {
   async ask(
     method: string,
     path: string,
-    { token, body }: {
-      readonly token?: string | null;
-      readonly body?: unknown;
-    } = {},
+    { token, body }: { readonly token?: string | null; readonly body?: unknown } = {},
   ): Promise<Response> {
     const headers: Record<string, string> = {};
-    if (token !== undefined && token !== null) {
-      headers["authorization"] = `Bearer ${token}`;
-    }
+    if (token !== undefined && token !== null) headers["authorization"] = `Bearer ${token}`;
     if (body !== undefined) headers["content-type"] = "application/json";
     return await fetch(this.url + path, {
       method,
@@ -75,9 +64,7 @@ export class TestBridge implements AsyncDisposable {
 
   /** Signs in and gives the session token. */
   async login(username: string, password: string): Promise<string> {
-    const response = await this.ask("POST", "/auth/login", {
-      body: { username, password },
-    });
+    const response = await this.ask("POST", "/auth/login", { body: { username, password } });
     const reply = await response.json();
     if (!response.ok) throw new Error(`login failed: ${JSON.stringify(reply)}`);
     return reply.token;
@@ -88,11 +75,7 @@ export class TestBridge implements AsyncDisposable {
   }
 }
 
-function config(
-  dataDirectory: string,
-  launchFile: string,
-  insecure: boolean,
-): BridgeConfig {
+function config(dataDirectory: string, launchFile: string, insecure: boolean): BridgeConfig {
   return {
     hostname: "127.0.0.1",
     port: 0,

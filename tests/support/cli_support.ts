@@ -27,10 +27,7 @@ export interface CliRunOptions {
   readonly onErr?: (text: string) => void;
 }
 
-export async function cli(
-  argv: readonly string[],
-  options: CliRunOptions = {},
-): Promise<CliRun> {
+export async function cli(argv: readonly string[], options: CliRunOptions = {}): Promise<CliRun> {
   const run = { out: "", err: "", asked: [] as string[] };
   const secrets = [...options.secrets ?? []];
   const input = [...options.input ?? []];

@@ -53,11 +53,7 @@ const fleetRoutes: readonly FleetRoute[] = [
 
 export interface RigOptions extends Partial<FleetOptions> {
   /** Where GitHub's API is, with the token for it (default: no token). */
-  readonly github?: {
-    readonly token: string;
-    readonly apiUrl: string;
-    readonly callMs?: number;
-  };
+  readonly github?: { readonly token: string; readonly apiUrl: string; readonly callMs?: number };
   /** Default: far away; tests sweep by the route. */
   readonly sweepIntervalMs?: number;
 }
@@ -135,8 +131,7 @@ export class FleetRig implements AsyncDisposable {
     const ephemeral = this.ephemeral = new EphemeralStore(directory);
     const merged = new Merged(fleet, ephemeral, log);
     const clock = options.clock ?? systemClock;
-    const github = options.github ??
-      { token: null, apiUrl: "http://127.0.0.1:1" };
+    const github = options.github ?? { token: null, apiUrl: "http://127.0.0.1:1" };
     const providers = new Providers([new GitHubProvider({ ...github, clock })]);
     this.events = new BridgeEvents({ fleet, merged, ephemeral, clock });
     this.forward = new Forward(fleet, ephemeral);
@@ -162,9 +157,7 @@ export class FleetRig implements AsyncDisposable {
       terminal: new TerminalRoute({ fleet, dial, log }),
       watch: () => {},
     });
-    const table = Object.fromEntries(
-      fleetRoutes.map((name) => [name, bridgeApi[name]]),
-    );
+    const table = Object.fromEntries(fleetRoutes.map((name) => [name, bridgeApi[name]]));
     this.fetch = router({
       table: table as unknown as BridgeApi,
       handlers: handlers as unknown as Handlers<BridgeApi, null>,
@@ -177,10 +170,7 @@ export class FleetRig implements AsyncDisposable {
   static async start(
     options: RigOptions & { readonly directory?: string } = {},
   ): Promise<FleetRig> {
-    const {
-      directory = await Deno.makeTempDir({ prefix: "fleet-" }),
-      ...rest
-    } = options;
+    const { directory = await Deno.makeTempDir({ prefix: "fleet-" }), ...rest } = options;
     const rig = new FleetRig(directory, rest);
     rig.events.start();
     try {
@@ -207,11 +197,7 @@ export class FleetRig implements AsyncDisposable {
     await Deno.remove(this.directory, { recursive: true }).catch(() => {});
   }
 
-  async open(
-    method: string,
-    path: string,
-    init: RequestInit = {},
-  ): Promise<Response> {
+  async open(method: string, path: string, init: RequestInit = {}): Promise<Response> {
     const request = new Request(`http://bridge${path}`, { method, ...init });
     return await this.fetch(request, inProcessConnection(request));
   }
@@ -227,14 +213,8 @@ export class FleetRig implements AsyncDisposable {
     }
   }
 
-  async register(
-    ship: ShipDouble,
-    tokens: Record<string, string> = {},
-  ): Promise<Answer> {
-    const answer = await this.ask("POST", "/ships", {
-      url: ship.url,
-      ...tokens,
-    });
+  async register(ship: ShipDouble, tokens: Record<string, string> = {}): Promise<Answer> {
+    const answer = await this.ask("POST", "/ships", { url: ship.url, ...tokens });
     assert.equal(answer.status, 201, JSON.stringify(answer.body));
     return answer;
   }
@@ -260,13 +240,6 @@ export class FleetRig implements AsyncDisposable {
   }
 }
 
-export function assertFails(
-  answer: Answer,
-  status: number,
-  error: string,
-): void {
-  assert.deepEqual({ status: answer.status, error: answer.body.error }, {
-    status,
-    error,
-  });
+export function assertFails(answer: Answer, status: number, error: string): void {
+  assert.deepEqual({ status: answer.status, error: answer.body.error }, { status, error });
 }

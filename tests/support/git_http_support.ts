@@ -8,28 +8,20 @@ export interface GitHttp extends AsyncDisposable {
 }
 
 /** Serves the directory of `remote`; with `credential` (`user:password`) only to who presents it. */
-export function serveGitHttp(
-  remote: string,
-  credential: string | null,
-): GitHttp {
+export function serveGitHttp(remote: string, credential: string | null): GitHttp {
   const authorizations: (string | null)[] = [];
-  const server = Deno.serve(
-    { hostname: "127.0.0.1", port: 0, onListen() {} },
-    async (request) => {
-      const authorization = request.headers.get("authorization");
-      authorizations.push(authorization);
-      if (
-        credential !== null && authorization !== `Basic ${btoa(credential)}`
-      ) {
-        await request.body?.cancel();
-        return new Response("no", {
-          status: 401,
-          headers: { "www-authenticate": 'Basic realm="grid"' },
-        });
-      }
-      return await backend(dirname(remote), request);
-    },
-  );
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    const authorization = request.headers.get("authorization");
+    authorizations.push(authorization);
+    if (credential !== null && authorization !== `Basic ${btoa(credential)}`) {
+      await request.body?.cancel();
+      return new Response("no", {
+        status: 401,
+        headers: { "www-authenticate": 'Basic realm="grid"' },
+      });
+    }
+    return await backend(dirname(remote), request);
+  });
   return {
     port: server.addr.port,
     authorizations,
@@ -58,9 +50,7 @@ async function backend(root: string, request: Request): Promise<Response> {
     stderr: "null",
   }).spawn();
   const writer = child.stdin.getWriter();
-  await writer.write(new Uint8Array(await request.arrayBuffer())).catch(
-    () => {},
-  );
+  await writer.write(new Uint8Array(await request.arrayBuffer())).catch(() => {});
   await writer.close().catch(() => {});
   const { stdout } = await child.output();
   const text = new TextDecoder("latin1").decode(stdout);

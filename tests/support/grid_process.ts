@@ -6,11 +6,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Daemon, startDaemon } from "../../shared/host/daemon.ts";
-import {
-  daemonFlags,
-  type DaemonKind,
-  type DaemonScope,
-} from "../../shared/host/permissions.ts";
+import { daemonFlags, type DaemonKind, type DaemonScope } from "../../shared/host/permissions.ts";
 import { makeRemote } from "./grid_support.ts";
 
 export const repositoryRoot = fileURLToPath(new URL("../..", import.meta.url));
@@ -32,9 +28,7 @@ export class Place implements AsyncDisposable {
 
   static async make(): Promise<Place> {
     // A short name: the path of tmux's socket, which stands below, may have 107 bytes.
-    const place = new Place(
-      await Deno.realPath(await Deno.makeTempDir({ prefix: "e2e-" })),
-    );
+    const place = new Place(await Deno.realPath(await Deno.makeTempDir({ prefix: "e2e-" })));
     for (const name of ["home", "t", "grid", "state", "data", "bin", "tmp"]) {
       await Deno.mkdir(join(place.root, name), { mode: 0o700 });
     }
@@ -46,9 +40,7 @@ export class Place implements AsyncDisposable {
   }
 
   /** The whole environment of a process here; nothing of the test's own but where modules are. */
-  environment(
-    more: Readonly<Record<string, string>> = {},
-  ): Record<string, string> {
+  environment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
     const home = Deno.env.get("HOME") ?? "/";
     return {
       PATH: searchPath,
@@ -110,14 +102,10 @@ export interface Result {
 
 /** The flags between `deno` and the entry, as the task `grid` in deno.json has them. */
 async function cliCommand(): Promise<string[]> {
-  const { tasks } = JSON.parse(
-    await Deno.readTextFile(join(repositoryRoot, "deno.json")),
-  );
+  const { tasks } = JSON.parse(await Deno.readTextFile(join(repositoryRoot, "deno.json")));
   const words: string[] = tasks.grid.command.split(" ");
   assert.equal(words[0], "deno");
-  return words.slice(1).map((word) =>
-    word.endsWith(".ts") ? join(repositoryRoot, word) : word
-  );
+  return words.slice(1).map((word) => word.endsWith(".ts") ? join(repositoryRoot, word) : word);
 }
 
 /** Runs `grid …` to its end, without a terminal. */
@@ -134,11 +122,7 @@ export async function runGrid(
     stdin: "null",
   }).output();
   const decoder = new TextDecoder();
-  return {
-    code,
-    stdout: decoder.decode(stdout),
-    stderr: decoder.decode(stderr),
-  };
+  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
 }
 
 /** `grid up` as a process, with everything that it said. */
@@ -151,10 +135,7 @@ export class GridProcess implements AsyncDisposable {
   private constructor(readonly place: Place, readonly daemon: Daemon) {}
 
   /** Starts it with a config file for these ships, and waits until all of them are registered. */
-  static async up(
-    place: Place,
-    ships: readonly string[] = ["ark"],
-  ): Promise<GridProcess> {
+  static async up(place: Place, ships: readonly string[] = ["ark"]): Promise<GridProcess> {
     const config = {
       bridge: { port: 0, dataDir: place.at("data"), ...access.gridConfig },
       ships: ships.map((name) => ({
@@ -174,8 +155,7 @@ export class GridProcess implements AsyncDisposable {
       cwd: place.root,
       env: place.environment(),
       graceMs: 20_000,
-      onLine: (line) =>
-        grid === null ? void early.push(line) : grid.#hear(line),
+      onLine: (line) => grid === null ? void early.push(line) : grid.#hear(line),
       onErrorLine: (line) => void grid?.errorLines.push(line),
     });
     grid = new GridProcess(place, daemon);
@@ -204,10 +184,7 @@ export class GridProcess implements AsyncDisposable {
       path: Deno.execPath(),
       args: [...await cliCommand(), ...args],
       cwd: this.place.root,
-      env: this.place.environment({
-        GRID_BRIDGE_URL: this.bridgeUrl,
-        ...access.cliEnvironment,
-      }),
+      env: this.place.environment({ GRID_BRIDGE_URL: this.bridgeUrl, ...access.cliEnvironment }),
       onLine: (line) => void lines.push(line),
     });
     return { daemon, lines };
@@ -229,9 +206,7 @@ export class GridProcess implements AsyncDisposable {
   async pids(kind: DaemonKind): Promise<number[]> {
     const entry = join(repositoryRoot, kind, "main.ts");
     const children = await childrenOf(this.daemon.pid);
-    return children.filter(({ command }) => command.includes(entry)).map((
-      { pid },
-    ) => pid);
+    return children.filter(({ command }) => command.includes(entry)).map(({ pid }) => pid);
   }
 
   /** TERM; the exit code. */
@@ -256,16 +231,11 @@ export class GridProcess implements AsyncDisposable {
     void this.daemon.ended.then(() => ended = true);
     await eventually("the grid is up", async () => {
       if (ended) {
-        throw new Error(
-          `grid up ended: ${[...this.errorLines, ...this.lines].join("\n")}`,
-        );
+        throw new Error(`grid up ended: ${[...this.errorLines, ...this.lines].join("\n")}`);
       }
       if (this.bridgeUrl === "") return null;
-      const roster = await this.ask("GET", "/ships").catch(() => []) as {
-        status: string;
-      }[];
-      return roster.filter(({ status }) => status === "online").length ===
-          ships.length || null;
+      const roster = await this.ask("GET", "/ships").catch(() => []) as { status: string }[];
+      return roster.filter(({ status }) => status === "online").length === ships.length || null;
     }, startMs);
   }
 }
@@ -284,9 +254,7 @@ export async function askBridge(
     signal: AbortSignal.timeout(waitMs),
   });
   const text = await response.text();
-  if (!response.ok) {
-    throw new Error(`${method} ${path}: ${response.status} ${text}`);
-  }
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return JSON.parse(text);
 }
 
@@ -331,31 +299,17 @@ export async function startLone(
     await daemon.stop();
     throw new Error(`the ${kind} did not start: ${lines.join("\n")}`);
   }
-  return {
-    url,
-    daemon,
-    lines,
-    [Symbol.asyncDispose]: () => daemon[Symbol.asyncDispose](),
-  };
+  return { url, daemon, lines, [Symbol.asyncDispose]: () => daemon[Symbol.asyncDispose]() };
 }
 
 /** The arguments of `deno` for a daemon in `place`. */
-export function loneArguments(
-  kind: DaemonKind,
-  place: Place,
-  options: LoneOptions = {},
-): string[] {
-  const programs = ["git", "tmux", "timeout", "script", "stty", "ln"].map((
-    name,
-  ) => join(options.programs ?? "/usr/bin", name));
+export function loneArguments(kind: DaemonKind, place: Place, options: LoneOptions = {}): string[] {
+  const programs = ["git", "tmux", "timeout", "script", "stty", "ln"].map((name) =>
+    join(options.programs ?? "/usr/bin", name)
+  );
   const name = options.name ?? "ark";
   const scopes: Record<DaemonKind, DaemonScope> = {
-    bridge: {
-      read: programs,
-      write: [place.at("data")],
-      run: programs,
-      net: "any",
-    },
+    bridge: { read: programs, write: [place.at("data")], run: programs, net: "any" },
     ship: {
       read: programs,
       write: [place.at("grid"), place.at("state")],
@@ -378,13 +332,7 @@ export function loneArguments(
     ],
   }[kind];
   const entry = join(repositoryRoot, kind, "main.ts");
-  return [
-    "run",
-    ...daemonFlags(kind, scopes[kind]),
-    entry,
-    ...flags,
-    ...options.flags ?? [],
-  ];
+  return ["run", ...daemonFlags(kind, scopes[kind]), entry, ...flags, ...options.flags ?? []];
 }
 
 export interface ProcessInfo {
@@ -400,8 +348,7 @@ export async function processes(): Promise<ProcessInfo[]> {
   const found: ProcessInfo[] = [];
   for await (const { name } of Deno.readDir("/proc")) {
     if (!/^\d+$/.test(name)) continue;
-    const read = (file: string) =>
-      Deno.readTextFile(`/proc/${name}/${file}`).catch(() => "");
+    const read = (file: string) => Deno.readTextFile(`/proc/${name}/${file}`).catch(() => "");
     const [stat, command, environment] = await Promise.all(
       ["stat", "cmdline", "environ"].map(read),
     );

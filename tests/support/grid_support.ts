@@ -12,11 +12,7 @@ import { parseIdentifier } from "../../shared/parse.ts";
 import { createGitLanes, Git, type GitLanes } from "../../ship/git/git.ts";
 import type { WorkspaceEvent } from "../../ship/workspace/ports.ts";
 import { Workspaces } from "../../ship/workspace/workspaces.ts";
-import {
-  MemoryAgents,
-  MemorySessions,
-  MemoryTokens,
-} from "./memory_sessions.ts";
+import { MemoryAgents, MemorySessions, MemoryTokens } from "./memory_sessions.ts";
 
 export const gitPath = "/usr/bin/git";
 export const timeoutPath = "/usr/bin/timeout";
@@ -29,21 +25,14 @@ const author = {
 };
 
 /** Runs git for a test's own ends; throws when it fails. */
-export async function git(
-  directory: string,
-  ...args: string[]
-): Promise<string> {
+export async function git(directory: string, ...args: string[]): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(gitPath, {
     args: ["-c", "init.defaultBranch=main", ...args],
     cwd: directory,
     clearEnv: true,
     env: { PATH: "/usr/bin:/bin", HOME: "/nonexistent", ...author },
   }).output();
-  if (!success) {
-    throw new Error(
-      `git ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`,
-    );
-  }
+  if (!success) throw new Error(`git ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
   return new TextDecoder().decode(stdout);
 }
 
@@ -67,9 +56,7 @@ export interface GridOptions {
 }
 
 export async function makeGrid(options: GridOptions = {}): Promise<Grid> {
-  const root = await Deno.realPath(
-    await Deno.makeTempDir({ prefix: "grid-ws-" }),
-  );
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "grid-ws-" }));
   const gridDirectory = join(root, "grid");
   const home = join(root, "home");
   await Deno.mkdir(gridDirectory);
@@ -81,10 +68,7 @@ export async function makeGrid(options: GridOptions = {}): Promise<Grid> {
     timeoutPath,
     environment: { PATH: "/usr/bin:/bin", HOME: home },
   });
-  const git = new Git({
-    lanes,
-    protocols: options.protocols ?? cloneProtocols,
-  });
+  const git = new Git({ lanes, protocols: options.protocols ?? cloneProtocols });
   const hub = new EventHub<WorkspaceEvent>();
   const events: WorkspaceEvent[] = [];
   const subscription = hub.subscribe((event) => events.push(event));
@@ -106,8 +90,7 @@ export async function makeGrid(options: GridOptions = {}): Promise<Grid> {
     agents,
     tokens,
     events: hub,
-    mcpUrl: (id) =>
-      `http://127.0.0.1:1/workspaces/${id.repoName}/${id.name}/mcp`,
+    mcpUrl: (id) => `http://127.0.0.1:1/workspaces/${id.repoName}/${id.name}/mcp`,
     clock: systemClock,
     log: silentLog,
   });
@@ -172,8 +155,6 @@ export async function exists(path: string): Promise<boolean> {
   return await Deno.lstat(path).then(() => true, () => false);
 }
 
-export async function textOf(
-  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
-): Promise<string> {
+export async function textOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
   return await new Response(stream).text();
 }

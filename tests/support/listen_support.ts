@@ -2,10 +2,7 @@ import { connect, type Socket as NetSocket } from "node:net";
 import { Buffer } from "node:buffer";
 import type { Socket } from "../../shared/http/socket.ts";
 import { listen, type Listener } from "../../shared/host/listen.ts";
-import type {
-  Connection,
-  UpgradeOptions,
-} from "../../shared/http/connection.ts";
+import type { Connection, UpgradeOptions } from "../../shared/http/connection.ts";
 import { type RelayLimits } from "../../shared/host/relay_limits.ts";
 
 /** A promise that is settled from outside. */
@@ -25,25 +22,16 @@ export async function until(
 ): Promise<void> {
   const deadline = performance.now() + waitMs;
   while (!condition()) {
-    if (performance.now() > deadline) {
-      throw new Error(`not within ${waitMs} ms: ${what}`);
-    }
+    if (performance.now() > deadline) throw new Error(`not within ${waitMs} ms: ${what}`);
     await sleep(5);
   }
 }
 
 /** Fails when `work` does not settle within `waitMs`. */
-export async function within<T>(
-  what: string,
-  work: Promise<T>,
-  waitMs = 10_000,
-): Promise<T> {
+export async function within<T>(what: string, work: Promise<T>, waitMs = 10_000): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`not within ${waitMs} ms: ${what}`)),
-      waitMs,
-    );
+    timer = setTimeout(() => reject(new Error(`not within ${waitMs} ms: ${what}`)), waitMs);
   });
   try {
     return await Promise.race([work, late]);
@@ -52,10 +40,7 @@ export async function within<T>(
   }
 }
 
-type Handler = (
-  request: Request,
-  connection: Connection,
-) => Response | Promise<Response>;
+type Handler = (request: Request, connection: Connection) => Response | Promise<Response>;
 
 /** Serves `fetch` on a free loopback port while `use` runs, then shuts down. */
 export async function withListener(
@@ -88,15 +73,11 @@ export function upgrading(
     else waiter(socket);
   };
   return {
-    fetch: (request, connection) =>
-      connection.upgrade(request, { ...options, onSocket }),
+    fetch: (request, connection) => connection.upgrade(request, { ...options, onSocket }),
     next: () => {
       const socket = ready.shift();
       if (socket !== undefined) return Promise.resolve(socket);
-      return within(
-        "an accepted socket",
-        new Promise((resolve) => waiting.push(resolve)),
-      );
+      return within("an accepted socket", new Promise((resolve) => waiting.push(resolve)));
     },
   };
 }
@@ -135,9 +116,7 @@ export class RawClient implements Disposable {
   }
 
   write(data: string | Uint8Array): void {
-    this.socket.write(
-      typeof data === "string" ? Buffer.from(data, "latin1") : data,
-    );
+    this.socket.write(typeof data === "string" ? Buffer.from(data, "latin1") : data);
   }
 
   /** Waits for text in what was received. */
@@ -150,11 +129,7 @@ export class RawClient implements Disposable {
   }
 
   async expectEnd(waitMs = 10_000): Promise<void> {
-    await until(
-      "the server's end of the connection",
-      () => this.ended || this.closed,
-      waitMs,
-    );
+    await until("the server's end of the connection", () => this.ended || this.closed, waitMs);
   }
 
   [Symbol.dispose](): void {
@@ -174,13 +149,9 @@ export function frame(
   options: { opcode?: number; final?: boolean; compressed?: boolean } = {},
 ): Buffer {
   const { opcode = 1, final = true, compressed = false } = options;
-  const body = typeof payload === "string"
-    ? Buffer.from(payload)
-    : Buffer.from(payload);
+  const body = typeof payload === "string" ? Buffer.from(payload) : Buffer.from(payload);
   const first = (final ? 0x80 : 0) | (compressed ? 0x40 : 0) | opcode;
-  const head = Buffer.alloc(
-    body.length < 126 ? 2 : body.length < 65_536 ? 4 : 10,
-  );
+  const head = Buffer.alloc(body.length < 126 ? 2 : body.length < 65_536 ? 4 : 10);
   head[0] = first;
   if (body.length < 126) head[1] = 0x80 | body.length;
   else if (body.length < 65_536) {

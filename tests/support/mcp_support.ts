@@ -10,26 +10,16 @@ export class McpAgent implements AsyncDisposable {
 
   static async connect(url: string, token?: string): Promise<McpAgent> {
     const agent = new McpAgent();
-    const headers = token === undefined
-      ? {}
-      : { authorization: `Bearer ${token}` };
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     await agent.client.connect(
-      new StreamableHTTPClientTransport(new URL(url), {
-        requestInit: { headers },
-      }) as never,
+      new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as never,
     );
     return agent;
   }
 
   /** The structured result. Throws the tool's own words when it failed. */
-  async call(
-    name: string,
-    input: Record<string, unknown> = {},
-  ): Promise<Result> {
-    const result: Result = await this.client.callTool({
-      name,
-      arguments: input,
-    });
+  async call(name: string, input: Record<string, unknown> = {}): Promise<Result> {
+    const result: Result = await this.client.callTool({ name, arguments: input });
     if (result.isError === true) throw new Error(result.content[0].text);
     return result.structuredContent;
   }

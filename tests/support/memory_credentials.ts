@@ -1,7 +1,4 @@
-import type {
-  ShipCredentials,
-  ShipTokens,
-} from "../../bridge/fleet/credentials.ts";
+import type { ShipCredentials, ShipTokens } from "../../bridge/fleet/credentials.ts";
 import type { ShipName } from "../../shared/ids.ts";
 
 /** Credentials that live as long as the process. */

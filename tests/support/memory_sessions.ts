@@ -1,11 +1,7 @@
 /** Sessions, agents and tokens without tmux: supported doubles that keep the ports' promises. */
 import { type WorkspaceId, workspaceKey } from "../../shared/ids.ts";
 import type { AgentStatus } from "../../shared/schema/agent.ts";
-import type {
-  AgentMemory,
-  AgentTokens,
-  Sessions,
-} from "../../ship/workspace/ports.ts";
+import type { AgentMemory, AgentTokens, Sessions } from "../../ship/workspace/ports.ts";
 
 export interface MemorySession {
   readonly directory: string;
@@ -21,9 +17,7 @@ export class MemorySessions implements Sessions {
     return Promise.resolve(new Set(this.running.keys()));
   }
   async nameOf(id: WorkspaceId): Promise<string> {
-    const bytes = new TextEncoder().encode(
-      `v1:${id.repoName.length}:${workspaceKey(id)}`,
-    );
+    const bytes = new TextEncoder().encode(`v1:${id.repoName.length}:${workspaceKey(id)}`);
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
     return `ws-${digest.toHex()}`;
   }

@@ -66,9 +66,8 @@ export class MemorySocket implements Socket {
     this.#onBinary = handler;
   }
   onClose(handler: (code: number, reason: string) => void): void {
-    if (this.closeSeen !== null) {
-      handler(this.closeSeen.code, this.closeSeen.reason);
-    } else this.#onClose.push(handler);
+    if (this.closeSeen !== null) handler(this.closeSeen.code, this.closeSeen.reason);
+    else this.#onClose.push(handler);
   }
 
   /** Waits until `holds`, looking again whenever something arrives. */
@@ -82,9 +81,7 @@ export class MemorySocket implements Socket {
       while (!holds()) {
         if (late) {
           throw new Error(
-            `waited ${withinMs} ms in vain; close: ${
-              JSON.stringify(this.closeSeen)
-            }`,
+            `waited ${withinMs} ms in vain; close: ${JSON.stringify(this.closeSeen)}`,
           );
         }
         await new Promise<void>((resolve) => this.#waiters.push(resolve));

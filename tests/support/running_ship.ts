@@ -24,9 +24,7 @@ export async function runningShip(
   name: string,
   options: RunningShipOptions = {},
 ): Promise<RunningShip> {
-  const root = await Deno.realPath(
-    await Deno.makeTempDir({ prefix: "grid-ship-" }),
-  );
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "grid-ship-" }));
   const home = join(root, "home");
   const environment = {
     PATH: "/usr/bin:/bin",
@@ -44,12 +42,7 @@ export async function runningShip(
       port: 0,
       stateDirectory: join(root, "state"),
       bridgeUrl: null,
-      places: armoryPlaces({
-        home,
-        skillsDirs: [],
-        pluginsDirs: [],
-        dotfileRoots: [],
-      }),
+      places: armoryPlaces({ home, skillsDirs: [], pluginsDirs: [], dotfileRoots: [] }),
       sessionCommand: options.sessionCommand ?? "sleep 600",
       shell: "/bin/sh",
       cloneProtocols: ["https", "http", "ssh", "git", "file"],

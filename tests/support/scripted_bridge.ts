@@ -2,32 +2,18 @@
  * A supported double of the bridge: the real routes of `bridgeApi` through the real router and listener,
  * over state in memory. Run as a program it is a daemon: `scripted_bridge.ts --port=0`.
  */
-import {
-  readLaunchRequest,
-  writeExchange,
-} from "../../bridge/launch/exchange.ts";
+import { readLaunchRequest, writeExchange } from "../../bridge/launch/exchange.ts";
 import { type BridgeApi, bridgeApi } from "../../shared/api/bridge_api.ts";
 import { EventHub } from "../../shared/event_hub.ts";
 import { fail, failures } from "../../shared/errors.ts";
 import { listen } from "../../shared/host/listen.ts";
 import { onStop } from "../../shared/host/lifecycle.ts";
 import { type Handlers, router } from "../../shared/http/router.ts";
-import {
-  type RepoName,
-  type ShipName,
-  type WorkspaceId,
-  workspaceKey,
-} from "../../shared/ids.ts";
+import { type RepoName, type ShipName, type WorkspaceId, workspaceKey } from "../../shared/ids.ts";
 import { silentLog } from "../../shared/log.ts";
 import { parseIdentifier } from "../../shared/parse.ts";
-import type {
-  ArmoryManifest,
-  ShipArmoryState,
-} from "../../shared/schema/armory.ts";
-import type {
-  BridgeEvent,
-  WorkspaceEventType,
-} from "../../shared/schema/event.ts";
+import type { ArmoryManifest, ShipArmoryState } from "../../shared/schema/armory.ts";
+import type { BridgeEvent, WorkspaceEventType } from "../../shared/schema/event.ts";
 import type { Repo } from "../../shared/schema/repo.ts";
 import type { RegisterShip, ShipInfo } from "../../shared/schema/ship.ts";
 import type { BridgeWorkspaceSummary } from "../../shared/schema/workspace.ts";
@@ -39,11 +25,7 @@ export class ScriptedBridge {
   /** What `GET …/diff` answers. */
   diff = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n";
   /** A text: where the broken dotfile map lies. */
-  armory: ArmoryManifest | string = {
-    revision: "0".repeat(64),
-    entries: [],
-    dotfileMap: {},
-  };
+  armory: ArmoryManifest | string = { revision: "0".repeat(64), entries: [], dotfileMap: {} };
   armoryShips: ShipArmoryState[] = [];
   authRequired = false;
   /** Answer a create plainly, although a stream was asked for. */
@@ -71,11 +53,7 @@ export class ScriptedBridge {
     },
   });
 
-  addShip(
-    name: string,
-    status: ShipInfo["status"] = "online",
-    url = `http://${name}:4700`,
-  ): void {
+  addShip(name: string, status: ShipInfo["status"] = "online", url = `http://${name}:4700`): void {
     this.ships.push({ name: name as ShipName, url, status });
   }
 
@@ -104,15 +82,8 @@ export class ScriptedBridge {
 
   /** Serves it on a free port of 127.0.0.1. */
   async serve(port = 0): Promise<{ readonly url: string } & AsyncDisposable> {
-    const listener = await listen({
-      hostname: "127.0.0.1",
-      port,
-      fetch: this.fetch,
-    });
-    return {
-      url: listener.url,
-      [Symbol.asyncDispose]: () => listener.shutdown(),
-    };
+    const listener = await listen({ hostname: "127.0.0.1", port, fetch: this.fetch });
+    return { url: listener.url, [Symbol.asyncDispose]: () => listener.shutdown() };
   }
 
   #find(id: WorkspaceId): BridgeWorkspaceSummary {
@@ -126,10 +97,7 @@ export class ScriptedBridge {
     type: WorkspaceEventType,
     change: Partial<BridgeWorkspaceSummary>,
   ): { ok: true } {
-    const changed = {
-      ...this.#find({ repoName: params.repo, name: params.name }),
-      ...change,
-    };
+    const changed = { ...this.#find({ repoName: params.repo, name: params.name }), ...change };
     this.workspaces.set(workspaceKey(changed), changed);
     this.publish(type, changed);
     return { ok: true };
@@ -149,9 +117,7 @@ export class ScriptedBridge {
       registerShip: async ({ body }) => {
         const { url, bridgeToken, shipToken } = body;
         this.registrations.push(body);
-        if ((bridgeToken === undefined) !== (shipToken === undefined)) {
-          throw fail("oneTokenOnly");
-        }
+        if ((bridgeToken === undefined) !== (shipToken === undefined)) throw fail("oneTokenOnly");
         const name = await nameOf(url);
         if (this.ships.some((ship) => ship.name === name)) {
           throw fail("shipAlreadyRegistered", { name });
@@ -170,17 +136,11 @@ export class ScriptedBridge {
           ship: name,
           status,
           resources: status === "online" ? figures : null,
-          error: status === "online"
-            ? null
-            : failures.shipOffline.message({ ship: name }),
+          error: status === "online" ? null : failures.shipOffline.message({ ship: name }),
         })),
       listRepos: () => this.repos,
       createRepo: ({ body: { name, url, provider } }) => {
-        const repo = {
-          name: parseIdentifier("repo", name),
-          url,
-          provider: provider ?? "custom",
-        };
+        const repo = { name: parseIdentifier("repo", name), url, provider: provider ?? "custom" };
         if (this.repos.some((one) => one.name === name)) {
           throw fail("repoAlreadyRegistered", { name });
         }
@@ -193,41 +153,27 @@ export class ScriptedBridge {
         this.repos.splice(index, 1);
         return { ok: true };
       },
-      listBranches: () => [{
-        name: "main",
-        sha: "0123456789abcdef0123456789abcdef01234567",
-      }],
+      listBranches: () => [{ name: "main", sha: "0123456789abcdef0123456789abcdef01234567" }],
       listWorkspaces: ({ query: { active } }) =>
         [...this.workspaces.values()].filter((one) =>
-          active === "true"
-            ? one.active
-            : active === "false"
-            ? !one.active
-            : true
+          active === "true" ? one.active : active === "false" ? !one.active : true
         ),
       createWorkspace: ({ body, request }) => {
         const id = {
           repoName: parseIdentifier("repo", body.repoName),
           name: parseIdentifier("workspace", body.name),
         };
-        if (this.workspaces.has(workspaceKey(id))) {
-          throw fail("workspaceExists", id);
-        }
+        if (this.workspaces.has(workspaceKey(id))) throw fail("workspaceExists", id);
         const made = this.addWorkspace(workspaceKey(id), {
           branch: body.branch ?? "main",
           ship: body.ship as ShipName,
         });
         this.publish("workspace.created", made);
-        const streamed = request.headers.get("accept")?.includes(
-          "text/event-stream",
-        );
+        const streamed = request.headers.get("accept")?.includes("text/event-stream");
         return streamed && !this.plainCreate ? createStream(made) : made;
       },
       getWorkspace: ({ params }) => {
-        const { active, agent, ...rest } = this.#find({
-          repoName: params.repo,
-          name: params.name,
-        });
+        const { active, agent, ...rest } = this.#find({ repoName: params.repo, name: params.name });
         return active
           ? {
             ...rest,
@@ -263,17 +209,13 @@ export class ScriptedBridge {
       },
       armoryManifest: () => {
         if (typeof this.armory !== "string") return this.armory;
-        throw fail("invalidDotfileMap", {
-          file: this.armory,
-          faults: ['"x": is wrong'],
-        });
+        throw fail("invalidDotfileMap", { file: this.armory, faults: ['"x": is wrong'] });
       },
       armoryShips: () => this.armoryShips,
       events: ({ request, connection }) =>
         connection.upgrade(request, {
           onSocket: (socket) => {
-            const send = (event: BridgeEvent) =>
-              socket.send(JSON.stringify(event));
+            const send = (event: BridgeEvent) => socket.send(JSON.stringify(event));
             const workspaces = [...this.workspaces.values()];
             const subscription = this.#events.subscribe(send);
             socket.onClose(() => subscription[Symbol.dispose]());
@@ -296,22 +238,11 @@ async function nameOf(url: string): Promise<ShipName> {
 function createStream(made: BridgeWorkspaceSummary): Response {
   const frame = (event: string, data: unknown) =>
     `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-  const text = frame("progress", {
-    phase: "Counting objects",
-    percent: null,
-    done: 7,
-    total: null,
-  }) +
-    frame("progress", {
-      phase: "Receiving objects",
-      percent: 50,
-      done: 5,
-      total: 10,
-    }) +
+  const text =
+    frame("progress", { phase: "Counting objects", percent: null, done: 7, total: null }) +
+    frame("progress", { phase: "Receiving objects", percent: 50, done: 5, total: 10 }) +
     frame("result", { status: 201, body: made });
-  return new Response(text, {
-    headers: { "content-type": "text/event-stream" },
-  });
+  return new Response(text, { headers: { "content-type": "text/event-stream" } });
 }
 
 const figures = {
@@ -326,12 +257,7 @@ const figures = {
     hostname: "host-1",
   },
   cpu: { model: "a cpu", cores: 4, usage: 0.25, loadAverage: [0.5, 0.4, 0.3] },
-  memory: {
-    total: 8 * 1024 ** 3,
-    free: 6 * 1024 ** 3,
-    used: 2 * 1024 ** 3,
-    usage: 0.25,
-  },
+  memory: { total: 8 * 1024 ** 3, free: 6 * 1024 ** 3, used: 2 * 1024 ** 3, usage: 0.25 },
 } satisfies import("../../shared/schema/ship.ts").SystemResources;
 
 /** The exchange of a launched bridge: made-up tokens, and no session, for nobody needs one here. */
@@ -339,17 +265,8 @@ async function answerLauncher(): Promise<void> {
   const file = /--launch-file=(\S+)/.exec(Deno.args.join(" "))?.[1];
   const request = file === undefined ? null : await readLaunchRequest(file);
   if (file === undefined || request === null) return;
-  const ships = request.ships.map((name) => ({
-    name,
-    bridgeToken: "b",
-    shipToken: "s",
-  }));
-  await writeExchange(file, {
-    kind: "answer",
-    ships,
-    session: null,
-    firstAdminCreated: false,
-  });
+  const ships = request.ships.map((name) => ({ name, bridgeToken: "b", shipToken: "s" }));
+  await writeExchange(file, { kind: "answer", ships, session: null, firstAdminCreated: false });
 }
 
 if (import.meta.main) {

@@ -3,14 +3,10 @@ import { listen } from "../../shared/host/listen.ts";
 import { onStop } from "../../shared/host/lifecycle.ts";
 
 const flag = (name: string) =>
-  Deno.args.find((argument) => argument.startsWith(`--${name}=`))?.slice(
-    name.length + 3,
-  );
+  Deno.args.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3);
 
 if (flag("name") === "broken") {
-  console.error(
-    JSON.stringify({ level: "error", message: "the grid directory is a file" }),
-  );
+  console.error(JSON.stringify({ level: "error", message: "the grid directory is a file" }));
   Deno.exit(1);
 }
 const stopped = Promise.withResolvers<void>();

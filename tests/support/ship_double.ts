@@ -32,10 +32,7 @@ export const figures: SystemResources = {
   memory: { total: 4, free: 1, used: 3, usage: 0.75 },
 };
 
-export function row(
-  key: string,
-  given: Partial<WorkspaceSummary> = {},
-): WorkspaceSummary {
+export function row(key: string, given: Partial<WorkspaceSummary> = {}): WorkspaceSummary {
   const [repo = "", name = ""] = key.split("/");
   return {
     repoName: parseIdentifier("repo", repo),
@@ -81,10 +78,7 @@ export class ShipDouble implements AsyncDisposable {
     for (const key of keys) this.workspaces.set(key, row(key));
   }
 
-  static async start(
-    name: string,
-    keys: readonly string[] = [],
-  ): Promise<ShipDouble> {
+  static async start(name: string, keys: readonly string[] = []): Promise<ShipDouble> {
     const ship = new ShipDouble(name, keys);
     const fetch = router({
       table: shipApi,
@@ -131,11 +125,7 @@ export class ShipDouble implements AsyncDisposable {
     this.#gate.mend();
   }
 
-  emit(
-    type: WorkspaceEventType,
-    workspace: WorkspaceSummary,
-    as: ShipName = this.name,
-  ): void {
+  emit(type: WorkspaceEventType, workspace: WorkspaceSummary, as: ShipName = this.name): void {
     this.send({ type, ship: as, at: new Date().toISOString(), workspace });
   }
   send(frame: unknown): void {
@@ -153,12 +143,7 @@ export class ShipDouble implements AsyncDisposable {
 
   #syncFrame() {
     const workspaces = [...this.workspaces.values()];
-    return {
-      type: "sync",
-      ship: this.name,
-      at: new Date().toISOString(),
-      workspaces,
-    };
+    return { type: "sync", ship: this.name, at: new Date().toISOString(), workspaces };
   }
 
   #serveEvents(socket: Socket): void {
@@ -168,23 +153,14 @@ export class ShipDouble implements AsyncDisposable {
     if (this.greets) socket.send(JSON.stringify(this.#syncFrame()));
   }
 
-  #find(
-    { repo, name }: {
-      repo: WorkspaceSummary["repoName"];
-      name: WorkspaceSummary["name"];
-    },
-  ) {
+  #find({ repo, name }: { repo: WorkspaceSummary["repoName"]; name: WorkspaceSummary["name"] }) {
     const id = { repoName: repo, name };
     const found = this.workspaces.get(workspaceKey(id));
     if (found === undefined) throw fail("workspaceNotFound", id);
     return found;
   }
 
-  #change(
-    type: WorkspaceEventType,
-    before: WorkspaceSummary,
-    to: Partial<WorkspaceSummary>,
-  ) {
+  #change(type: WorkspaceEventType, before: WorkspaceSummary, to: Partial<WorkspaceSummary>) {
     const after = { ...before, ...to };
     this.workspaces.set(workspaceKey(after), after);
     this.emit(type, after);
@@ -195,9 +171,7 @@ export class ShipDouble implements AsyncDisposable {
     const plain: Handlers<ShipApi, null> = {
       listWorkspaces: () => [...this.workspaces.values()],
       createWorkspace: ({ body }) => {
-        const made = row(`${body.repoName}/${body.name}`, {
-          branch: body.branch,
-        });
+        const made = row(`${body.repoName}/${body.name}`, { branch: body.branch });
         this.#change("workspace.created", made, {});
         return made;
       },
@@ -213,17 +187,11 @@ export class ShipDouble implements AsyncDisposable {
       },
       diffWorkspace: ({ params }) => `diff of ${this.#find(params).name}\n`,
       switchBranch: ({ params, body }) =>
-        this.#change("workspace.branch_changed", this.#find(params), {
-          branch: body.branch,
-        }),
+        this.#change("workspace.branch_changed", this.#find(params), { branch: body.branch }),
       activateWorkspace: ({ params }) =>
-        this.#change("workspace.activated", this.#find(params), {
-          active: true,
-        }),
+        this.#change("workspace.activated", this.#find(params), { active: true }),
       deactivateWorkspace: ({ params }) =>
-        this.#change("workspace.deactivated", this.#find(params), {
-          active: false,
-        }),
+        this.#change("workspace.deactivated", this.#find(params), { active: false }),
       mcpGet: () => new Response(null, { status: 405 }),
       mcpPost: () => new Response(null, { status: 405 }),
       mcpDelete: () => new Response(null, { status: 405 }),
@@ -243,15 +211,12 @@ export class ShipDouble implements AsyncDisposable {
           },
         }),
       events: ({ connection, request }) =>
-        connection.upgrade(request, {
-          onSocket: (socket) => this.#serveEvents(socket),
-        }),
+        connection.upgrade(request, { onSocket: (socket) => this.#serveEvents(socket) }),
     };
     const scripted = Object.entries(plain).map(([name, handler]) => [
       name,
       (call: never) =>
-        (this.script[name as keyof ShipApi] as typeof handler | undefined ??
-          handler)(call),
+        (this.script[name as keyof ShipApi] as typeof handler | undefined ?? handler)(call),
     ]);
     return Object.fromEntries(scripted) as Handlers<ShipApi, null>;
   }
@@ -308,10 +273,7 @@ class Gate implements Disposable {
   }
 
   async #join(client: Deno.TcpConn): Promise<void> {
-    const ship = await Deno.connect({
-      hostname: "127.0.0.1",
-      port: this.targetPort,
-    })
+    const ship = await Deno.connect({ hostname: "127.0.0.1", port: this.targetPort })
       .catch(() => null);
     if (ship === null || !this.#open) {
       if (ship !== null) ship.close();
@@ -332,9 +294,7 @@ class Gate implements Disposable {
         if (count === null) return;
         // What arrives while frozen is lost with the connection; nothing here thaws one.
         if (this.frozen) continue;
-        for (let at = 0; at < count;) {
-          at += await to.write(buffer.subarray(at, count));
-        }
+        for (let at = 0; at < count;) at += await to.write(buffer.subarray(at, count));
       }
     } catch {
       // The other side hung up.

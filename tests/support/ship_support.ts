@@ -50,20 +50,9 @@ export class TestShip implements AsyncDisposable {
   ) {}
 
   static async start(options: ShipOptions = {}): Promise<TestShip> {
-    const root = await Deno.realPath(
-      await Deno.makeTempDir({ prefix: "grid-ship-" }),
-    );
-    const {
-      bridgeToken = "bridge-secret",
-      shipToken = null,
-      hostname = "127.0.0.1",
-    } = options;
-    const ship = new TestShip(
-      root,
-      await makeRemote(root),
-      bridgeToken,
-      shipToken,
-    );
+    const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "grid-ship-" }));
+    const { bridgeToken = "bridge-secret", shipToken = null, hostname = "127.0.0.1" } = options;
+    const ship = new TestShip(root, await makeRemote(root), bridgeToken, shipToken);
     ship.#stack.defer(() => Deno.remove(root, { recursive: true }));
     try {
       await ship.#start(hostname);
@@ -83,14 +72,8 @@ export class TestShip implements AsyncDisposable {
   }
 
   /** One request of the ship; paths go as they are. */
-  async ask(
-    method: string,
-    path: string,
-    options: AskOptions = {},
-  ): Promise<Answer> {
-    const token = options.token === undefined
-      ? this.bridgeToken
-      : options.token;
+  async ask(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
+    const token = options.token === undefined ? this.bridgeToken : options.token;
     const body = options.body === undefined
       ? undefined
       : typeof options.body === "string"
@@ -106,30 +89,18 @@ export class TestShip implements AsyncDisposable {
       },
     });
     const text = await response.text();
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: asJson(text),
-    };
+    return { status: response.status, headers: response.headers, text, json: asJson(text) };
   }
 
   /** Makes the workspace `repo/name` from the remote. Throws unless the ship answers 201. */
-  async create(
-    name: string,
-    branch = "main",
-    repoName = "repo",
-  ): Promise<void> {
+  async create(name: string, branch = "main", repoName = "repo"): Promise<void> {
     const body = { url: this.remote, repoName, name, branch };
     const { status, text } = await this.ask("POST", "/workspaces", { body });
     if (status !== 201) throw new Error(`create: ${status} ${text}`);
   }
 
   async activate(name: string, repo = "repo"): Promise<void> {
-    const { status, text } = await this.ask(
-      "POST",
-      `/workspaces/${repo}/${name}/activate`,
-    );
+    const { status, text } = await this.ask("POST", `/workspaces/${repo}/${name}/activate`);
     if (status !== 200) throw new Error(`activate: ${status} ${text}`);
   }
 
@@ -154,9 +125,7 @@ export class TestShip implements AsyncDisposable {
 
   async mcpToken(name: string): Promise<string> {
     const token = (await this.sessionEnvironment(name))["GRID_MCP_TOKEN"];
-    if (token === undefined) {
-      throw new Error(`the session of ${name} has no token`);
-    }
+    if (token === undefined) throw new Error(`the session of ${name} has no token`);
     return token;
   }
 
@@ -202,12 +171,7 @@ export class TestShip implements AsyncDisposable {
         port: 0,
         stateDirectory: join(this.root, "state"),
         bridgeUrl: null,
-        places: armoryPlaces({
-          home,
-          skillsDirs: [],
-          pluginsDirs: [],
-          dotfileRoots: [],
-        }),
+        places: armoryPlaces({ home, skillsDirs: [], pluginsDirs: [], dotfileRoots: [] }),
         // Written whole before it gets its name, so that nobody reads half of it.
         sessionCommand: `printenv > "${this.root}/new-$GRID_WORKSPACE"; ` +
           `mv "${this.root}/new-$GRID_WORKSPACE" "${this.root}/session-$GRID_WORKSPACE"; exec cat`,
@@ -217,11 +181,7 @@ export class TestShip implements AsyncDisposable {
         logFormat: null,
         bridgeToken: this.bridgeToken,
         shipToken: this.shipToken,
-        environment: {
-          PATH: searchPath,
-          HOME: home,
-          TMUX_TMPDIR: join(this.root, "t"),
-        },
+        environment: { PATH: searchPath, HOME: home, TMUX_TMPDIR: join(this.root, "t") },
       },
       {
         git: await program("git"),
@@ -246,9 +206,7 @@ export class ShipEvents implements AsyncDisposable {
   readonly #closed = Promise.withResolvers<number>();
 
   constructor(private readonly socket: Socket) {
-    socket.onText((text) =>
-      void this.#frames.push(fleetEventSchema.parse(JSON.parse(text)))
-    );
+    socket.onText((text) => void this.#frames.push(fleetEventSchema.parse(JSON.parse(text))));
     socket.onClose((code) => this.#closed.resolve(code));
   }
 

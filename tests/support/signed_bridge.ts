@@ -31,11 +31,7 @@ export class SignedBridge implements AsyncDisposable {
     const { bench, ...tokens } = await AuthBench.withPeople();
     const home = await Deno.makeTempDir({ prefix: "grid-cli-home-" });
     const made = new SignedBridge(bench, home, tokens);
-    const listener = await listen({
-      hostname: "127.0.0.1",
-      port: 0,
-      fetch: made.#fetch(),
-    });
+    const listener = await listen({ hostname: "127.0.0.1", port: 0, fetch: made.#fetch() });
     made.#stack.defer(() => listener.shutdown());
     made.url = listener.url;
     return made;
@@ -52,9 +48,7 @@ export class SignedBridge implements AsyncDisposable {
   }
 
   /** Signs in on a pipe; fails the test when that does. */
-  async signIn(
-    person: { readonly username: string; readonly password: string },
-  ): Promise<string> {
+  async signIn(person: { readonly username: string; readonly password: string }): Promise<string> {
     const run = await this.grid(`login --username ${person.username}`, {
       input: [person.password],
     });
@@ -64,8 +58,7 @@ export class SignedBridge implements AsyncDisposable {
 
   async storedToken(): Promise<string> {
     const { sessions } = JSON.parse(await Deno.readTextFile(this.sessionFile));
-    return (Object.values(sessions)[0] as { token: string } | undefined)
-      ?.token ?? "";
+    return (Object.values(sessions)[0] as { token: string } | undefined)?.token ?? "";
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -36,10 +36,7 @@ class Pair {
   constructor() {
     const closed = () => this.#closed;
     const waitingBytes = () =>
-      this.#waiting.reduce(
-        (sum, text) => sum + new TextEncoder().encode(text).length,
-        0,
-      );
+      this.#waiting.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
     this.near = {
       get closed() {
         return closed() !== null;

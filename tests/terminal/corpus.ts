@@ -21,21 +21,18 @@ function everySgr(): string {
   )
     .join("");
   const mixed = range(0, 15).map((bits) =>
-    `${csi}${bits & 1 ? "1;" : ""}${bits & 2 ? "3;" : ""}${
-      bits & 4 ? "4;" : ""
-    }${bits & 8 ? "7;" : ""}38;5;${bits * 16}mx`
+    `${csi}${bits & 1 ? "1;" : ""}${bits & 2 ? "3;" : ""}${bits & 4 ? "4;" : ""}${
+      bits & 8 ? "7;" : ""
+    }38;5;${bits * 16}mx`
   ).join("");
   return `${single}\r\n${underlines}\r\n${mixed}${csi}m\r\n${csi}1mbold${csi}2mdim${csi}22mneither${csi}m`;
 }
 
 function colourRamps(): string {
   const row = (y: number) =>
-    range(0, 59).map((x) => `${csi}48;2;${x * 4};${y * 10};${255 - x * 4}m `)
-      .join("") +
+    range(0, 59).map((x) => `${csi}48;2;${x * 4};${y * 10};${255 - x * 4}m `).join("") +
     `${csi}m\r\n`;
-  const palette = range(0, 255).map((n) => `${csi}48;5;${n}m${n % 10}`).join(
-    "",
-  );
+  const palette = range(0, 255).map((n) => `${csi}48;5;${n}m${n % 10}`).join("");
   return range(0, 9).map(row).join("") + palette + `${csi}m`;
 }
 
@@ -48,8 +45,7 @@ function garbage(seed: number): string {
   for (let i = 0; i < 600; i++) {
     const kind = random();
     if (kind < 0.5) {
-      const params = range(0, below(random, 3)).map(() => below(random, 30))
-        .join(";");
+      const params = range(0, below(random, 3)).map(() => below(random, 30)).join(";");
       out += `${csi}${params}${finals[below(random, finals.length)]}`;
     } else if (kind < 0.6) out += `\x1b${"78DEM"[below(random, 5)]}`;
     else if (kind < 0.7) out += "\r\n\t\b"[below(random, 4)];
@@ -73,8 +69,7 @@ export const corpus: ReadonlyArray<readonly [string, string]> = [
   ],
   [
     "wide characters at the margin",
-    "漢".repeat(45) + "\r\n" + "a".repeat(79) + "漢b\r\n" + "😀".repeat(41) +
-    "x",
+    "漢".repeat(45) + "\r\n" + "a".repeat(79) + "漢b\r\n" + "😀".repeat(41) + "x",
   ],
   [
     "wrap at the margin",
@@ -88,38 +83,22 @@ export const corpus: ReadonlyArray<readonly [string, string]> = [
   ],
   [
     "insert and delete",
-    range(1, 20).map((n) => `${csi}${n};1H${"abcdefghij".repeat(4)}${n}`).join(
-      "",
-    ) +
+    range(1, 20).map((n) => `${csi}${n};1H${"abcdefghij".repeat(4)}${n}`).join("") +
     `${csi}4;5H${csi}3@${csi}6;5H${csi}4P${csi}8;1H${csi}2L${csi}12;1H${csi}3M${csi}15;5H${csi}4hIN${csi}4l${csi}17;8H${csi}6X${csi}18;10H${csi}1K${csi}19;10H${csi}K`,
   ],
   ["tabs", "a\tb\tc\r\n\x1b[3g\x1b[5G\x1bH\x1b[20G\x1bH\ra\tb\tc\x1b[2Zd"],
-  [
-    "line drawing",
-    "\x1b(0lqqqwqqqk\r\nx   x   x\r\nmqqqvqqqj\x1b(B ─│┌┐└┘ ascii",
-  ],
-  [
-    "alternate screen left again",
-    `before${csi}?1049h${csi}2J${csi}Hinside${csi}?1049lafter`,
-  ],
-  [
-    "alternate screen",
-    `before${csi}?1049h${csi}44m${csi}2J${csi}5;5Hblue${csi}m`,
-  ],
+  ["line drawing", "\x1b(0lqqqwqqqk\r\nx   x   x\r\nmqqqvqqqj\x1b(B ─│┌┐└┘ ascii"],
+  ["alternate screen left again", `before${csi}?1049h${csi}2J${csi}Hinside${csi}?1049lafter`],
+  ["alternate screen", `before${csi}?1049h${csi}44m${csi}2J${csi}5;5Hblue${csi}m`],
   ["screen alignment", `\x1b#8${csi}10;10Hhole${csi}11;1H${csi}2K`],
   [
     "erasing with a background",
     `${csi}42m${csi}2J${csi}5;5H${csi}K${csi}41m${csi}8;10H${csi}1K${csi}10;1Htext${csi}J${csi}m`,
   ],
-  [
-    "cursor hidden, shaped, saved",
-    `${csi}?25l${csi}3 q\x1b7${csi}10;10Hx\x1b8y`,
-  ],
+  ["cursor hidden, shaped, saved", `${csi}?25l${csi}3 q\x1b7${csi}10;10Hx\x1b8y`],
   [
     "a log",
-    range(1, 300).map((n) =>
-      `${csi}3${n % 8}m${n}${csi}m line ${"=".repeat(n % 50)}\r\n`
-    ).join(""),
+    range(1, 300).map((n) => `${csi}3${n % 8}m${n}${csi}m line ${"=".repeat(n % 50)}\r\n`).join(""),
   ],
   ["garbage 1", garbage(1)],
   ["garbage 2", garbage(2)],

@@ -5,10 +5,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { dial } from "../../shared/host/dial.ts";
-import type { Socket } from "../../shared/http/socket.ts";
 import { limits } from "../../shared/limits.ts";
-import { ScreenFollower } from "../../shared/terminal/client.ts";
-import type { ClientFrame } from "../../shared/terminal/protocol.ts";
+import { sessionName } from "../../ship/tmux/names.ts";
 import {
   eventually,
   type LoneDaemon,
@@ -17,26 +15,19 @@ import {
   type ProcessInfo,
   startLone,
 } from "../support/grid_process.ts";
+import { idOf } from "../support/grid_support.ts";
 import { RawClient, until, upgradeHead } from "../support/listen_support.ts";
+import { GridClient } from "./grid_client.ts";
 
 /** The route that a client takes: straight to the ship, or through the bridge. */
 export type Hop = "ship" | "bridge";
 export const hops: readonly Hop[] = ["ship", "bridge"];
 
-export interface Close {
-  readonly code: number;
-  readonly reason: string;
-}
-
-const admin = {
-  username: "ada",
-  email: "ada@example.test",
-  password: "correct horse battery",
-};
+const admin = { username: "ada", email: "ada@example.test", password: "correct horse battery" };
 const repo = "web";
 /** A test may leave a script for each workspace's session; without one it is a shell. */
 const sessionCommand = (place: Place) =>
-  `f="${place.root}/run-$GRID_WORKSPACE"; [ -f "$f" ] && exec sh "$f"; exec sh`;
+  `f="${place.root}/run-$GRID_WORKSPACE"; [ -f "$f" ] && exec sh "$f"; export PS1='$ '; exec sh`;
 
 export class DaemonGrid implements AsyncDisposable {
   token = "";
@@ -63,18 +54,18 @@ export class DaemonGrid implements AsyncDisposable {
 
   async #begin(): Promise<void> {
     const shipToken = randomBytes(32).toString("base64url");
-    await Promise.all([
-      this.startShip({ GRID_SHIP_TOKEN: shipToken }),
-      startLone("bridge", this.place, {
+    this.#remote = await this.place.makeRemote();
+    await this.startShip({ GRID_SHIP_TOKEN: shipToken });
+    this.bridge = this.#stack.use(
+      await startLone("bridge", this.place, {
         signedIn: true,
         environment: {
           GRID_BRIDGE_ADMIN_USER: admin.username,
           GRID_BRIDGE_ADMIN_EMAIL: admin.email,
           GRID_BRIDGE_ADMIN_PASSWORD: admin.password,
         },
-      }).then((bridge) => this.bridge = this.#stack.use(bridge)),
-      this.place.makeRemote().then((remote) => this.#remote = remote),
-    ]);
+      }),
+    );
     this.token = await this.login(admin);
     const registration = {
       url: this.ship.url,
@@ -163,9 +154,7 @@ export class DaemonGrid implements AsyncDisposable {
     const url = this[hop].url.replace(/^http/, "ws") + this.path(name, ticket);
     return new GridClient(
       await dial(url, {
-        headers: hop === "ship"
-          ? { authorization: `Bearer ${this.#bridgeToken}` }
-          : {},
+        headers: hop === "ship" ? { authorization: `Bearer ${this.#bridgeToken}` } : {},
         compress: true,
         payloadBytesMax: limits.terminalPayloadBytesMax,
         openTimeoutMs: 10_000,
@@ -218,31 +207,30 @@ export class DaemonGrid implements AsyncDisposable {
     const client = await this.attached(hop, name);
     client.socket.close(1000);
     await client.closes();
-    await this.noChildren();
+    await this.noChildren(name);
   }
 
-  /** Waits until no program that shows a session is left. */
-  async noChildren(): Promise<void> {
+  /** Waits until no program that shows a session (default: any) is left. */
+  async noChildren(name?: string): Promise<void> {
     let left: ProcessInfo[] = [];
     await eventually("no child is left", async () => {
-      left = await this.children();
+      left = await this.children(name);
       return left.length === 0;
-    }).catch((thrown) =>
-      assert.fail(`${thrown.message}: ${left.map((each) => each.command)}`)
-    );
+    }).catch((thrown) => assert.fail(`${thrown.message}: ${left.map((each) => each.command)}`));
   }
 
-  /** Everything that attaches: shells, `cat`, `script`, tmux clients, side clients. */
-  async children(): Promise<ProcessInfo[]> {
-    const server = Number(
-      (await this.place.tmux("display-message", "-p", "#{pid}")).trim(),
-    );
+  /**
+   * What attaches: shells, `cat`, `script`, tmux clients, side clients; of one workspace all but `cat`,
+   * which is given no name.
+   */
+  async children(name?: string): Promise<ProcessInfo[]> {
+    const server = Number((await this.place.tmux("display-message", "-p", "#{pid}")).trim());
+    const session = name === undefined ? "" : await sessionName(idOf(repo, name));
     const daemons = [this.ship.daemon.pid, this.bridge.daemon.pid];
     return (await processes()).filter(({ pid, command, environment }) =>
-      environment.includes(`TMUX_TMPDIR=${this.place.at("t")}`) &&
+      environment.includes(`TMUX_TMPDIR=${this.place.at("t")}`) && command.includes(session) &&
       // Not what runs inside a session, nor the server, the daemons, and their short calls.
-      !/(^|\0)TMUX=/.test(environment) && pid !== server &&
-      !daemons.includes(pid) &&
+      !/(^|\0)TMUX=/.test(environment) && pid !== server && !daemons.includes(pid) &&
       !/^\S*(git|timeout|deno)\b|list-panes|display-message/.test(command)
     );
   }
@@ -258,80 +246,4 @@ export class DaemonGrid implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }
-}
-
-/** A client that follows and acknowledges. */
-export class GridClient {
-  readonly follower = new ScreenFollower();
-  frames = 0;
-  exitCode: number | null = null;
-  closed: Close | null = null;
-
-  constructor(readonly socket: Socket) {
-    socket.onText((text) => {
-      this.frames += 1;
-      const received = this.follower.receive(text);
-      if (received.kind === "exit") this.exitCode = received.code;
-      else for (const frame of received.send) this.send(frame);
-    });
-    socket.onBinary(() => assert.fail("a binary message"));
-    socket.onClose((code, reason) => this.closed = { code, reason });
-  }
-
-  send(frame: ClientFrame): void {
-    this.socket.send(JSON.stringify(frame));
-  }
-  type(data: string): void {
-    this.send({ type: "input", data });
-  }
-  get text(): string {
-    const { grid } = this.follower;
-    return grid === null
-      ? ""
-      : grid.lines.map((_, y) => grid.text(y)).join("\n").trimEnd();
-  }
-  async shows(text: string, withinMs = 20_000): Promise<void> {
-    await until(
-      `${text} on the screen`,
-      () => this.text.includes(text),
-      withinMs,
-    )
-      .catch((thrown) =>
-        assert.fail(
-          `${thrown.message}\n${JSON.stringify(this.closed)}\n${this.text}`,
-        )
-      );
-  }
-  async closes(withinMs = 20_000): Promise<Close> {
-    await until("the terminal closes", () => this.closed !== null, withinMs);
-    return this.closed!;
-  }
-}
-
-/** The close frame among the bytes that a raw client has received after the upgrade's answer. */
-export function closeFrameOf(client: RawClient): Close | null {
-  const bytes = client.received;
-  let at = client.text.indexOf("\r\n\r\n") + 4;
-  while (at + 2 <= bytes.length) {
-    const opcode = bytes[at]! & 15;
-    let length = bytes[at + 1]! & 127;
-    let start = at + 2;
-    if (length === 126 && at + 4 <= bytes.length) {
-      length = bytes.readUInt16BE(at + 2);
-      start = at + 4;
-    } else if (length === 127 && at + 10 <= bytes.length) {
-      length = Number(bytes.readBigUInt64BE(at + 2));
-      start = at + 10;
-    }
-    if (start + length > bytes.length) return null;
-    if (opcode === 8) {
-      const payload = bytes.subarray(start, start + length);
-      return {
-        code: payload.readUInt16BE(0),
-        reason: payload.subarray(2).toString(),
-      };
-    }
-    at = start + length;
-  }
-  return null;
 }

@@ -21,25 +21,17 @@ export function assertPublicCells(emulator: Emulator, grid: Grid): void {
         assert.equal(grid.inks.text(code), theirs.getChars() || " ", at);
         assert.equal(code & cell.wide ? 2 : 1, theirs.getWidth(), at);
       } else assert.ok(code & cell.secondHalf, at);
-      const color = (rgb: boolean, value: number) =>
-        rgb ? 0x1000000 + value : value;
+      const color = (rgb: boolean, value: number) => rgb ? 0x1000000 + value : value;
       assert.equal(style.fg, color(theirs.isFgRGB(), theirs.getFgColor()), at);
       assert.equal(style.bg, color(theirs.isBgRGB(), theirs.getBgColor()), at);
-      const flags = (theirs.isBold() ? flag.bold : 0) |
-        (theirs.isDim() ? flag.dim : 0) |
-        (theirs.isItalic() ? flag.italic : 0) |
-        (theirs.isBlink() ? flag.blink : 0) |
-        (theirs.isInverse() ? flag.inverse : 0) |
-        (theirs.isInvisible() ? flag.invisible : 0) |
+      const flags = (theirs.isBold() ? flag.bold : 0) | (theirs.isDim() ? flag.dim : 0) |
+        (theirs.isItalic() ? flag.italic : 0) | (theirs.isBlink() ? flag.blink : 0) |
+        (theirs.isInverse() ? flag.inverse : 0) | (theirs.isInvisible() ? flag.invisible : 0) |
         (theirs.isStrikethrough() ? flag.strikethrough : 0) |
         (theirs.isOverline() ? flag.overline : 0);
       assert.equal(style.flags & 0xff, flags, at);
       if (style.link === 0) {
-        assert.equal(
-          style.flags >> flag.underlineShift !== 0,
-          Boolean(theirs.isUnderline()),
-          at,
-        );
+        assert.equal(style.flags >> flag.underlineShift !== 0, Boolean(theirs.isUnderline()), at);
       }
     }
   }
@@ -57,15 +49,9 @@ Deno.test("what the painter writes, a terminal shows", () => {
     for (let step = 0; step < 10; step++) {
       emulator.write(encoder.encode(painter.paint(now)));
       emulator.read(read);
-      assert.equal(
-        gridDifference(read, now),
-        null,
-        `seed ${seed}, step ${step}`,
-      );
+      assert.equal(gridDifference(read, now), null, `seed ${seed}, step ${step}`);
       assertPublicCells(emulator, read);
-      now = random() < 0.1
-        ? randomGrid(random, cols, rows)
-        : changedGrid(random, now);
+      now = random() < 0.1 ? randomGrid(random, cols, rows) : changedGrid(random, now);
     }
   }
 });
@@ -113,11 +99,5 @@ Deno.test("links, underlines and cursor looks are read", () => {
   assert.equal(styleAt(0).flags, 0);
   assert.equal(styleAt(1).flags >> flag.underlineShift, 3);
   assert.equal(styleAt(1).underlineColor, 9);
-  assert.deepEqual(grid.cursor, {
-    x: 2,
-    y: 0,
-    visible: true,
-    shape: 2,
-    blink: true,
-  });
+  assert.deepEqual(grid.cursor, { x: 2, y: 0, visible: true, shape: 2, blink: true });
 });

@@ -13,8 +13,7 @@ interface Pane {
 }
 
 async function panesOf(tmux: TmuxFixture, session: string): Promise<Pane[]> {
-  const format =
-    "#{pane_id} #{pane_left} #{pane_top} #{pane_width} #{pane_height}";
+  const format = "#{pane_id} #{pane_left} #{pane_top} #{pane_width} #{pane_height}";
   const listed = await tmux.tmux("list-panes", "-t", session, "-F", format);
   return listed.trim().split("\n").map((line) => {
     const [id = "", ...numbers] = line.split(" ");
@@ -34,27 +33,15 @@ interface Truth {
  * rows end with the last cell that was written: what was erased in a colour beyond it is not told.
  */
 async function paneGrid(tmux: TmuxFixture, pane: Pane): Promise<Truth> {
-  const captured = await tmux.tmux(
-    "capture-pane",
-    "-p",
-    "-e",
-    "-N",
-    "-t",
-    pane.id,
-  );
+  const captured = await tmux.tmux("capture-pane", "-p", "-e", "-N", "-t", pane.id);
   // One column more, so that the cursor tells the end of a full row.
   using emulator = new Emulator(pane.width + 1, pane.height, () => {});
-  const write = (text: string) =>
-    emulator.write(new TextEncoder().encode(text));
+  const write = (text: string) => emulator.write(new TextEncoder().encode(text));
   write("\x1b)0\x1b[?7l");
   const grid = new Grid(pane.width + 1, pane.height);
   const ends = captured.split("\n").slice(0, pane.height).map((line, y) => {
     // deno-lint-ignore no-control-regex -- an escape sequence is what it is about
-    write(
-      `\x1b[${y + 1};1H${
-        line.replaceAll(/(?<=\x1b\[[0-9;:]*)\b5:3(?=[;m])/g, "53")
-      }`,
-    );
+    write(`\x1b[${y + 1};1H${line.replaceAll(/(?<=\x1b\[[0-9;:]*)\b5:3(?=[;m])/g, "53")}`);
     emulator.read(grid);
     return grid.cursor.x;
   });
@@ -82,9 +69,7 @@ export async function oracleDifference(
     const truth = await paneGrid(tmux, pane);
     const { grid } = client;
     if (grid === null) return "no screen yet";
-    if (
-      pane.left + pane.width > grid.cols || pane.top + pane.height > grid.rows
-    ) {
+    if (pane.left + pane.width > grid.cols || pane.top + pane.height > grid.rows) {
       return `pane ${pane.width}x${pane.height} in a client of ${grid.cols}x${grid.rows}`;
     }
     for (let y = 0; y < pane.height; y++) {

@@ -12,10 +12,7 @@ async function play(
   { bytes, mark }: { bytes: string; mark: number },
 ) {
   await Deno.writeTextFile(`${tmux.folder}/play`, bytes);
-  await Deno.writeTextFile(
-    `${tmux.folder}/title`,
-    `\x1b]2;played ${mark}\x1b\\`,
-  );
+  await Deno.writeTextFile(`${tmux.folder}/title`, `\x1b]2;played ${mark}\x1b\\`);
   client.type("x");
   await client.socket.until(() => client.grid?.title === `played ${mark}`);
 }
@@ -45,10 +42,7 @@ Deno.test("with frames lost and sizes changing a client ends with what tmux show
   client.init();
   await client.socket.until(() => client.grid !== null);
   client.loses = () => random() < 0.2;
-  const sizes = [[80, 24], [200, 50], [40, 12], [1024, 30], [2, 2], [
-    80,
-    24,
-  ]] as const;
+  const sizes = [[80, 24], [200, 50], [40, 12], [1024, 30], [2, 2], [80, 24]] as const;
   for (const [mark, [what, bytes]] of corpus.entries()) {
     client.loses = () => random() < 0.2;
     const [cols, rows] = sizes[mark % sizes.length]!;
@@ -58,13 +52,8 @@ Deno.test("with frames lost and sizes changing a client ends with what tmux show
     await new Promise((resolve) => setTimeout(resolve, 20));
     client.loses = () => false;
     client.send({ type: "resize", cols: 80, rows: 24 });
-    await client.socket.until(() =>
-      client.grid?.cols === 80 && client.grid.rows === 24
-    );
-    await agrees(tmux, name, {
-      client,
-      what: `after ${what} at ${cols}x${rows}`,
-    });
+    await client.socket.until(() => client.grid?.cols === 80 && client.grid.rows === 24);
+    await agrees(tmux, name, { client, what: `after ${what} at ${cols}x${rows}` });
   }
 });
 
@@ -75,13 +64,7 @@ Deno.test("splits are composed", async () => {
   const client = tmux.connect(name);
   client.init(120, 40);
   await tmux.tmux("split-window", "-h", "-t", name, "seq 1 500; sleep 60");
-  await tmux.tmux(
-    "split-window",
-    "-v",
-    "-t",
-    name,
-    "printf '漢字漢字'; sleep 60",
-  );
+  await tmux.tmux("split-window", "-v", "-t", name, "printf '漢字漢字'; sleep 60");
   await agrees(tmux, name, { client, what: "three panes" });
 });
 
@@ -112,10 +95,7 @@ for (
   } catch {
     missing = true;
   }
-  Deno.test({
-    name: `${binary} looks as in tmux after every key`,
-    ignore: missing,
-  }, async () => {
+  Deno.test({ name: `${binary} looks as in tmux after every key`, ignore: missing }, async () => {
     await using tmux = await TmuxFixture.start();
     const text = Array.from(
       { length: 400 },
@@ -128,10 +108,7 @@ for (
     await client.shows(/word/);
     for (const key of keys) {
       client.type(key);
-      await agrees(tmux, name, {
-        client,
-        what: `${binary} after ${JSON.stringify(key)}`,
-      });
+      await agrees(tmux, name, { client, what: `${binary} after ${JSON.stringify(key)}` });
     }
   });
 }

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { limits } from "../../shared/limits.ts";
 import { terminalClose } from "../../shared/terminal/protocol.ts";
 import { until } from "../support/listen_support.ts";
-import { type Close, DaemonGrid, type Hop, hops } from "./daemon_grid.ts";
+import { DaemonGrid, type Hop, hops } from "./daemon_grid.ts";
+import type { Close } from "./grid_client.ts";
 
 const init = '{"type":"init","cols":80,"rows":24}';
 const { invalid } = terminalClose;

@@ -5,7 +5,8 @@ import { deflateRawSync } from "node:zlib";
 import { limits } from "../../shared/limits.ts";
 import { terminalClose } from "../../shared/terminal/protocol.ts";
 import { frame, type RawClient, until } from "../support/listen_support.ts";
-import { closeFrameOf, DaemonGrid, type Hop, hops } from "./daemon_grid.ts";
+import { DaemonGrid, type Hop, hops } from "./daemon_grid.ts";
+import { closeFrameOf } from "./grid_client.ts";
 
 const init = frame('{"type":"init","cols":80,"rows":24}');
 const payloadBytesMax = limits.terminalPayloadBytesMax;

@@ -26,17 +26,14 @@ export class TestForge implements AsyncDisposable {
   readonly faults: string[] = [];
   readonly requests: ForgeRequest[] = [];
   /** Answers instead, when it gives a response: rate limits, failures, silence. */
-  override: ((request: Request) => Response | Promise<Response> | null) | null =
-    null;
+  override: ((request: Request) => Response | Promise<Response> | null) | null = null;
   #server!: Deno.HttpServer<Deno.NetAddr>;
   #git!: GitHttp;
 
   private constructor(readonly directory: string, readonly state: ForgeState) {}
 
   static async start(): Promise<TestForge> {
-    const directory = await Deno.realPath(
-      await Deno.makeTempDir({ prefix: "forge-" }),
-    );
+    const directory = await Deno.realPath(await Deno.makeTempDir({ prefix: "forge-" }));
     const bare = join(directory, "acme", "web.git");
     await makeRepository(directory, bare);
     const forge = new TestForge(directory, new ForgeState("acme", "web", bare));
@@ -78,24 +75,15 @@ export class TestForge implements AsyncDisposable {
 
   async #answer(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
-    const response = await this.override?.(request) ??
-      await this.#route(request, pathname);
+    const response = await this.override?.(request) ?? await this.#route(request, pathname);
     const authorization = request.headers.get("authorization");
     const { status } = response;
-    this.requests.push({
-      method: request.method,
-      path: pathname,
-      search,
-      authorization,
-      status,
-    });
+    this.requests.push({ method: request.method, path: pathname, search, authorization, status });
     return response;
   }
 
   async #route(request: Request, pathname: string): Promise<Response> {
-    if (pathname.startsWith("/logs/")) {
-      return this.#log(request, Number(pathname.slice(6)));
-    }
+    if (pathname.startsWith("/logs/")) return this.#log(request, Number(pathname.slice(6)));
     if (request.headers.get("authorization") !== `token ${forgeToken}`) {
       await request.body?.cancel();
       return Response.json({ message: "Bad credentials" }, { status: 401 });
@@ -125,9 +113,7 @@ export class TestForge implements AsyncDisposable {
     const wrong = api.requestFaults(found, query, body);
     if (wrong.length > 0) {
       this.faults.push(...wrong);
-      return Response.json({ message: "Validation Failed", errors: wrong }, {
-        status: 422,
-      });
+      return Response.json({ message: "Validation Failed", errors: wrong }, { status: 422 });
     }
     const answer = await answerRest(this.state, {
       operation: `${request.method} ${found.path}`,
@@ -137,48 +123,31 @@ export class TestForge implements AsyncDisposable {
       webUrl: this.#origin,
     });
     // The description leaves out errors that every route may answer with.
-    const described = answer.status < 400 ||
-      answer.status in found.operation.responses;
+    const described = answer.status < 400 || answer.status in found.operation.responses;
     if (described) {
-      this.faults.push(
-        ...api.responseFaults(found, answer.status, answer.body),
-      );
+      this.faults.push(...api.responseFaults(found, answer.status, answer.body));
     }
     return await this.#response(request, answer);
   }
 
   async #response(
     request: Request,
-    { status, body, location }: {
-      status: number;
-      body: unknown;
-      location?: string;
-    },
+    { status, body, location }: { status: number; body: unknown; location?: string },
   ): Promise<Response> {
-    if (location !== undefined) {
-      return new Response(null, { status, headers: { location } });
-    }
+    if (location !== undefined) return new Response(null, { status, headers: { location } });
     const text = JSON.stringify(body);
-    const digest = await crypto.subtle.digest(
-      "SHA-256",
-      new TextEncoder().encode(text),
-    );
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
     const etag = `W/"${new Uint8Array(digest).toHex()}"`;
     if (status === 200 && request.headers.get("if-none-match") === etag) {
       return new Response(null, { status: 304, headers: { etag } });
     }
-    return new Response(text, {
-      status,
-      headers: { "content-type": "application/json", etag },
-    });
+    return new Response(text, { status, headers: { "content-type": "application/json", etag } });
   }
 
   /** GitHub's logs lie on another host, which must not see the token. */
   #log(_request: Request, id: number): Response {
     const run = this.state.checkRuns.find((one) => one.id === id);
-    return new Response(run?.log ?? "", {
-      headers: { "content-type": "text/plain" },
-    });
+    return new Response(run?.log ?? "", { headers: { "content-type": "text/plain" } });
   }
 }
 

@@ -1,18 +1,10 @@
 /** The GraphQL half of the test forge: executed against GitHub's published schema. */
 import { schema as published } from "@octokit/graphql-schema";
-import {
-  buildSchema,
-  execute,
-  GraphQLError,
-  type GraphQLSchema,
-  parse,
-  validate,
-} from "graphql";
+import { buildSchema, execute, GraphQLError, type GraphQLSchema, parse, validate } from "graphql";
 import { at, type ForgeIssue, type ForgeState } from "./state.ts";
 
 let built: GraphQLSchema | null = null;
-const schema = () =>
-  built ??= buildSchema(published.idl, { assumeValidSDL: true });
+const schema = () => built ??= buildSchema(published.idl, { assumeValidSDL: true });
 
 class Refused extends Error {
   constructor(readonly type: string, message: string) {
@@ -21,10 +13,7 @@ class Refused extends Error {
 }
 
 const linkedNodes = (issue: ForgeIssue) => ({
-  nodes: issue.linked.map((name) => ({
-    id: `LB_${name}`,
-    ref: { id: `REF_${name}`, name },
-  })),
+  nodes: issue.linked.map((name) => ({ id: `LB_${name}`, ref: { id: `REF_${name}`, name } })),
 });
 
 function issueNode(issue: ForgeIssue, url: string) {
@@ -80,33 +69,19 @@ function root(state: ForgeState, webUrl: string) {
       };
     },
     async createLinkedBranch({ input }: {
-      input: {
-        issueId: string;
-        oid: string;
-        name: string;
-        repositoryId: string;
-      };
+      input: { issueId: string; oid: string; name: string; repositoryId: string };
     }) {
       if (state.scopeMissing) {
-        throw new Refused(
-          "FORBIDDEN",
-          "Resource not accessible by personal access token",
-        );
+        throw new Refused("FORBIDDEN", "Resource not accessible by personal access token");
       }
-      if (state.refuseBranches !== null) {
-        throw new Refused("UNPROCESSABLE", state.refuseBranches);
-      }
+      if (state.refuseBranches !== null) throw new Refused("UNPROCESSABLE", state.refuseBranches);
       const issue = state.issues.get(Number(input.issueId.replace("I_", "")));
       if (issue === undefined) throw new Refused("NOT_FOUND", "no such issue");
       const name = state.rename(input.name);
       // GitHub gives no branch and no error when one of that name exists.
-      if (!await state.createBranch(name, input.oid)) {
-        return { linkedBranch: null };
-      }
+      if (!await state.createBranch(name, input.oid)) return { linkedBranch: null };
       issue.linked.push(name);
-      return {
-        linkedBranch: { id: `LB_${name}`, ref: { id: `REF_${name}`, name } },
-      };
+      return { linkedBranch: { id: `LB_${name}`, ref: { id: `REF_${name}`, name } } };
     },
   };
 }
@@ -115,10 +90,7 @@ function root(state: ForgeState, webUrl: string) {
 export async function answerGraphql(
   state: ForgeState,
   webUrl: string,
-  request: {
-    readonly query: string;
-    readonly variables?: Record<string, unknown>;
-  },
+  request: { readonly query: string; readonly variables?: Record<string, unknown> },
 ): Promise<{ readonly body: unknown; readonly faults: string[] }> {
   const document = parse(request.query);
   const invalid = validate(schema(), document);
@@ -137,10 +109,7 @@ export async function answerGraphql(
     !(originalError instanceof Refused)
   ).map(({ message }) => `graphql: ${message}`);
   return {
-    body: {
-      data: result.data ?? null,
-      ...(errors === undefined ? {} : { errors }),
-    },
+    body: { data: result.data ?? null, ...(errors === undefined ? {} : { errors }) },
     faults,
   };
 }

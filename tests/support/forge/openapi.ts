@@ -23,11 +23,7 @@ export function openApi(): OpenApi {
 }
 
 export class OpenApi {
-  readonly #ajv = new Ajv({
-    strict: false,
-    validateSchema: false,
-    coerceTypes: false,
-  });
+  readonly #ajv = new Ajv({ strict: false, validateSchema: false, coerceTypes: false });
   readonly #document: Json;
   readonly #compiled = new Map<string, ValidateFunction>();
 
@@ -41,15 +37,13 @@ export class OpenApi {
   /** The operation that a request is for, or null. */
   find(method: string, pathname: string): Operation | null {
     const segments = pathname.split("/");
-    const found = Object.entries<Json>(this.#document.paths).flatMap(
-      ([path, item]) => {
-        const parameters = match(path, segments);
-        const operation = item[method.toLowerCase()];
-        return parameters === null || operation === undefined
-          ? []
-          : [{ path, parameters, operation }];
-      },
-    );
+    const found = Object.entries<Json>(this.#document.paths).flatMap(([path, item]) => {
+      const parameters = match(path, segments);
+      const operation = item[method.toLowerCase()];
+      return parameters === null || operation === undefined
+        ? []
+        : [{ path, parameters, operation }];
+    });
     // The path with most segments of its own wins, then the one with most literal ones.
     const rank = ({ path, parameters }: Operation) =>
       path.split("/").length * 10 - Object.keys(parameters).length;
@@ -57,47 +51,30 @@ export class OpenApi {
   }
 
   /** What is wrong with a request. */
-  requestFaults(
-    { path, operation }: Operation,
-    query: URLSearchParams,
-    body: unknown,
-  ): string[] {
+  requestFaults({ path, operation }: Operation, query: URLSearchParams, body: unknown): string[] {
     const known = new Map<string, Json>(
       (operation.parameters ?? []).map((one: Json) => this.#resolve(one))
-        .filter((one: Json) => one.in === "query").map((
-          one: Json,
-        ) => [one.name, one.schema]),
+        .filter((one: Json) => one.in === "query").map((one: Json) => [one.name, one.schema]),
     );
     const faults = [...query].flatMap(([name, text]) => {
       const schema = known.get(name);
       if (schema === undefined) return [`${path}: no query parameter ${name}`];
-      const value = this.#resolve(schema).type === "integer"
-        ? Number(text)
-        : text;
+      const value = this.#resolve(schema).type === "integer" ? Number(text) : text;
       return this.#faults(`${path} query ${name}`, schema, value);
     });
     const schema = operation.requestBody?.content?.["application/json"]?.schema;
     if (schema === undefined) {
-      return body === undefined
-        ? faults
-        : [...faults, `${path}: takes no body`];
+      return body === undefined ? faults : [...faults, `${path}: takes no body`];
     }
     return [...faults, ...this.#faults(`${path} request`, schema, body)];
   }
 
   /** What is wrong with a response; a status that is not described is a fault. */
-  responseFaults(
-    { path, operation }: Operation,
-    status: number,
-    body: unknown,
-  ): string[] {
+  responseFaults({ path, operation }: Operation, status: number, body: unknown): string[] {
     const response = operation.responses[String(status)];
     if (response === undefined) return [`${path}: ${status} is not described`];
-    const schema = this.#resolve(response).content?.["application/json"]
-      ?.schema;
-    return schema === undefined
-      ? []
-      : this.#faults(`${path} ${status}`, schema, body);
+    const schema = this.#resolve(response).content?.["application/json"]?.schema;
+    return schema === undefined ? [] : this.#faults(`${path} ${status}`, schema, body);
   }
 
   /** An object of `schema` with every required field, `given` laid over it. */
@@ -110,10 +87,7 @@ export class OpenApi {
     const schema = this.#resolve(given);
     if (schema.enum !== undefined) return schema.enum[0];
     if (schema.allOf !== undefined) {
-      return Object.assign(
-        {},
-        ...schema.allOf.map((one: Json) => this.#sample(one, depth)),
-      );
+      return Object.assign({}, ...schema.allOf.map((one: Json) => this.#sample(one, depth)));
     }
     const choices: Json[] | undefined = schema.anyOf ?? schema.oneOf;
     if (choices !== undefined) {
@@ -139,9 +113,7 @@ export class OpenApi {
         return Object.fromEntries(
           (schema.required ?? []).map((key: string) => [
             key,
-            depth > 8
-              ? {}
-              : this.#sample(schema.properties?.[key] ?? {}, depth + 1),
+            depth > 8 ? {} : this.#sample(schema.properties?.[key] ?? {}, depth + 1),
           ]),
         );
     }
@@ -153,18 +125,14 @@ export class OpenApi {
     this.#compiled.set(key, validate);
     if (validate(value)) return [];
     return (validate.errors ?? []).map((error) =>
-      `${place}${error.instancePath}: ${error.message} ${
-        JSON.stringify(error.params)
-      }`
+      `${place}${error.instancePath}: ${error.message} ${JSON.stringify(error.params)}`
     );
   }
 
   #resolve(schema: Json): Json {
     if (typeof schema.$ref !== "string") return schema;
     const parts = schema.$ref.replace("gh#/", "").split("/") as string[];
-    return this.#resolve(
-      parts.reduce((place: Json, part) => place[part], this.#document),
-    );
+    return this.#resolve(parts.reduce((place: Json, part) => place[part], this.#document));
   }
 }
 
@@ -175,10 +143,7 @@ const textOf = (format: string | undefined) =>
     ? "2026-01-01T00:00:00Z"
     : "";
 
-function match(
-  path: string,
-  segments: readonly string[],
-): Record<string, string> | null {
+function match(path: string, segments: readonly string[]): Record<string, string> | null {
   const parts = path.split("/");
   const last = parts.at(-1) ?? "";
   // `{ref}` and `{path}` take slashes where they end a path or stand before a fixed tail.
@@ -197,9 +162,8 @@ function match(
   for (const [index, part] of parts.entries()) {
     const segment = segments[index] ?? "";
     const name = /^\{(.+)\}$/.exec(part)?.[1];
-    if (name !== undefined) {
-      parameters[name] = decodeURIComponent(decodeURIComponent(segment));
-    } else if (part !== segment) return null;
+    if (name !== undefined) parameters[name] = decodeURIComponent(decodeURIComponent(segment));
+    else if (part !== segment) return null;
   }
   return parameters;
 }
@@ -211,9 +175,7 @@ function modern(value: Json): Json {
   const copy: Json = {};
   for (const [key, one] of Object.entries<Json>(value)) {
     if (key === "example" || key === "examples") continue;
-    copy[key] = key === "$ref" && typeof one === "string"
-      ? one.replace(/^#/, "gh#")
-      : modern(one);
+    copy[key] = key === "$ref" && typeof one === "string" ? one.replace(/^#/, "gh#") : modern(one);
   }
   if (copy.nullable !== true) return copy;
   const { nullable: _nullable, ...rest } = copy;

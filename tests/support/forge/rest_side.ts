@@ -24,36 +24,21 @@ export interface RestAnswer {
   readonly location?: string;
 }
 
-const answer = (status: number, body: unknown): RestAnswer => ({
-  status,
-  body,
-});
-const notFound = answer(404, {
-  message: "Not Found",
-  documentation_url: "https://docs.example",
-});
-const sample = (schema: string, given: Record<string, unknown>) =>
-  openApi().sample(schema, given);
+const answer = (status: number, body: unknown): RestAnswer => ({ status, body });
+const notFound = answer(404, { message: "Not Found", documentation_url: "https://docs.example" });
+const sample = (schema: string, given: Record<string, unknown>) => openApi().sample(schema, given);
 const user = (login: string) => sample("simple-user", { login });
 
 /** Answers one operation; its handlers are named by `METHOD path`. */
-export async function answerRest(
-  state: ForgeState,
-  call: RestCall,
-): Promise<RestAnswer> {
+export async function answerRest(state: ForgeState, call: RestCall): Promise<RestAnswer> {
   const { owner, repo } = call.parameters;
   if (owner !== state.owner || repo !== state.name) return notFound;
   const handler = handlers[call.operation];
-  if (handler === undefined) {
-    throw new Error(`the test forge does not serve ${call.operation}`);
-  }
+  if (handler === undefined) throw new Error(`the test forge does not serve ${call.operation}`);
   return await handler(state, call);
 }
 
-type Handler = (
-  state: ForgeState,
-  call: RestCall,
-) => RestAnswer | Promise<RestAnswer>;
+type Handler = (state: ForgeState, call: RestCall) => RestAnswer | Promise<RestAnswer>;
 
 const base = "/repos/{owner}/{repo}";
 
@@ -72,9 +57,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     ),
   [`GET ${base}/issues`]: (state, { query, webUrl }) => {
     const wanted = query.get("state") ?? "open";
-    const labels = (query.get("labels") ?? "").split(",").filter((one) =>
-      one !== ""
-    );
+    const labels = (query.get("labels") ?? "").split(",").filter((one) => one !== "");
     const issues = [...state.issues.values()].filter((issue) =>
       (wanted === "all" || issue.state === wanted) &&
       labels.every((label) => issue.labels.includes(label))
@@ -84,20 +67,12 @@ const handlers: Readonly<Record<string, Handler>> = {
       wanted === "all" || state === wanted
     ).map((pull) => ({
       ...restIssue(state, { ...pull, labels: [] }, webUrl),
-      pull_request: {
-        url: webUrl,
-        html_url: webUrl,
-        diff_url: webUrl,
-        patch_url: webUrl,
-      },
+      pull_request: { url: webUrl, html_url: webUrl, diff_url: webUrl, patch_url: webUrl },
     }));
     const rows = labels.length > 0 ? issues : [...issues, ...pulls];
     return answer(200, page(rows.sort((a, b) => b.number - a.number), query));
   },
-  [`POST ${base}/issues/{issue_number}/comments`]: (
-    state,
-    { parameters, body, webUrl },
-  ) => {
+  [`POST ${base}/issues/{issue_number}/comments`]: (state, { parameters, body, webUrl }) => {
     const number = Number(parameters["issue_number"]);
     const place = state.issues.get(number) ?? state.pulls.get(number);
     if (place === undefined) return notFound;
@@ -105,16 +80,11 @@ const handlers: Readonly<Record<string, Handler>> = {
     place.comments.push(comment);
     return answer(201, restComment(state, number, comment, webUrl));
   },
-  [`GET ${base}/issues/{issue_number}/comments`]: (
-    state,
-    { parameters, query, webUrl },
-  ) => {
+  [`GET ${base}/issues/{issue_number}/comments`]: (state, { parameters, query, webUrl }) => {
     const number = Number(parameters["issue_number"]);
     const place = state.issues.get(number) ?? state.pulls.get(number);
     if (place === undefined) return notFound;
-    const rows = place.comments.map((one) =>
-      restComment(state, number, one, webUrl)
-    );
+    const rows = place.comments.map((one) => restComment(state, number, one, webUrl));
     return answer(200, page(rows, query));
   },
   [`GET ${base}/pulls`]: async (state, { query, webUrl }) => {
@@ -124,32 +94,19 @@ const handlers: Readonly<Record<string, Handler>> = {
       (wanted === "all" || pull.state === wanted) &&
       (head === null || head === `${state.owner}:${pull.head}`)
     ).sort((a, b) => b.number - a.number);
-    const rows = pulls.map((pull) =>
-      restPull(state, pull, webUrl, "pull-request-simple")
-    );
+    const rows = pulls.map((pull) => restPull(state, pull, webUrl, "pull-request-simple"));
     return answer(200, page(await Promise.all(rows), query));
   },
-  [`GET ${base}/pulls/{pull_number}`]: async (
-    state,
-    { parameters, webUrl },
-  ) => {
+  [`GET ${base}/pulls/{pull_number}`]: async (state, { parameters, webUrl }) => {
     const pull = state.pulls.get(Number(parameters["pull_number"]));
     if (pull === undefined) return notFound;
     return answer(200, await restPull(state, pull, webUrl, "pull-request"));
   },
-  [`GET ${base}/pulls/{pull_number}/reviews`]: (
-    state,
-    { parameters, query },
-  ) => {
+  [`GET ${base}/pulls/{pull_number}/reviews`]: (state, { parameters, query }) => {
     const pull = state.pulls.get(Number(parameters["pull_number"]));
-    return pull === undefined
-      ? notFound
-      : answer(200, page(pull.reviews.map(restReview), query));
+    return pull === undefined ? notFound : answer(200, page(pull.reviews.map(restReview), query));
   },
-  [`POST ${base}/pulls/{pull_number}/reviews`]: (
-    state,
-    { parameters, body },
-  ) => {
+  [`POST ${base}/pulls/{pull_number}/reviews`]: (state, { parameters, body }) => {
     const pull = state.pulls.get(Number(parameters["pull_number"]));
     if (pull === undefined) return notFound;
     const states: Record<string, string> = {
@@ -174,10 +131,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     }
     return answer(200, restReview(review));
   },
-  [`GET ${base}/pulls/{pull_number}/comments`]: (
-    state,
-    { parameters, query },
-  ) => {
+  [`GET ${base}/pulls/{pull_number}/comments`]: (state, { parameters, query }) => {
     const pull = state.pulls.get(Number(parameters["pull_number"]));
     if (pull === undefined) return notFound;
     const rows = pull.reviewComments.map(({ id, path, line, body }) =>
@@ -198,15 +152,10 @@ const handlers: Readonly<Record<string, Handler>> = {
     const object = { type: "commit", url: "https://forge.example/" };
     return answer(
       200,
-      refs.map(({ ref, sha }) =>
-        sample("git-ref", { ref, object: { ...object, sha } })
-      ),
+      refs.map(({ ref, sha }) => sample("git-ref", { ref, object: { ...object, sha } })),
     );
   },
-  [`GET ${base}/commits/{ref}/check-runs`]: async (
-    state,
-    { parameters, webUrl },
-  ) => {
+  [`GET ${base}/commits/{ref}/check-runs`]: async (state, { parameters, webUrl }) => {
     const sha = await state.commit(parameters["ref"] ?? "");
     if (sha === null) return noCommit(parameters["ref"]);
     const runs = [];
@@ -220,13 +169,8 @@ const handlers: Readonly<Record<string, Handler>> = {
         conclusion: run.conclusion,
         started_at: at,
         completed_at: run.status === "completed" ? at : null,
-        html_url:
-          `${webUrl}/${state.owner}/${state.name}/actions/runs/1/job/${run.id}`,
-        app: sample("integration", {
-          slug: run.app,
-          name: run.app,
-          owner: user("github"),
-        }),
+        html_url: `${webUrl}/${state.owner}/${state.name}/actions/runs/1/job/${run.id}`,
+        app: sample("integration", { slug: run.app, name: run.app, owner: user("github") }),
       }));
     }
     return answer(200, { total_count: runs.length, check_runs: runs });
@@ -249,24 +193,14 @@ const handlers: Readonly<Record<string, Handler>> = {
         }),
       );
     }
-    const given = {
-      sha,
-      statuses,
-      total_count: statuses.length,
-      state: "pending",
-    };
+    const given = { sha, statuses, total_count: statuses.length, state: "pending" };
     return answer(200, sample("combined-commit-status", given));
   },
-  [`GET ${base}/actions/jobs/{job_id}/logs`]: (
-    _state,
-    { parameters, webUrl },
-  ) => ({
+  [`GET ${base}/actions/jobs/{job_id}/logs`]: (_state, { parameters, webUrl }) => ({
     status: 302,
     body: undefined,
     // Another origin by its name, as GitHub's log store is.
-    location: `${webUrl.replace("127.0.0.1", "localhost")}/logs/${
-      parameters["job_id"]
-    }`,
+    location: `${webUrl.replace("127.0.0.1", "localhost")}/logs/${parameters["job_id"]}`,
   }),
 };
 
@@ -284,10 +218,7 @@ function page<T>(rows: readonly T[], query: URLSearchParams): T[] {
 
 function restIssue(
   state: ForgeState,
-  issue: Pick<
-    ForgeIssue,
-    "number" | "title" | "body" | "state" | "labels" | "comments"
-  >,
+  issue: Pick<ForgeIssue, "number" | "title" | "body" | "state" | "labels" | "comments">,
   webUrl: string,
 ) {
   return sample("issue", {
@@ -304,12 +235,7 @@ function restIssue(
   });
 }
 
-function restComment(
-  state: ForgeState,
-  number: number,
-  comment: ForgeComment,
-  webUrl: string,
-) {
+function restComment(state: ForgeState, number: number, comment: ForgeComment, webUrl: string) {
   const place = `${webUrl}/${state.owner}/${state.name}/issues/${number}`;
   return sample("issue-comment", {
     id: comment.id,

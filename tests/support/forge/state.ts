@@ -26,18 +26,8 @@ export interface ForgePull {
   state: "open" | "closed";
   mergedAt: string | null;
   readonly comments: ForgeComment[];
-  readonly reviews: {
-    id: number;
-    author: string;
-    state: string;
-    body: string;
-  }[];
-  readonly reviewComments: {
-    id: number;
-    path: string;
-    line: number;
-    body: string;
-  }[];
+  readonly reviews: { id: number; author: string; state: string; body: string }[];
+  readonly reviewComments: { id: number; path: string; line: number; body: string }[];
 }
 
 export interface ForgeCheckRun {
@@ -75,11 +65,7 @@ export class ForgeState {
   refuseBranches: string | null = null;
   #last = 0;
 
-  constructor(
-    readonly owner: string,
-    readonly name: string,
-    readonly bare: string,
-  ) {}
+  constructor(readonly owner: string, readonly name: string, readonly bare: string) {}
 
   next(): number {
     return ++this.#last;
@@ -128,29 +114,18 @@ export class ForgeState {
 
   /** The commit that a branch, tag or commit names, or null. */
   async commit(ref: string): Promise<string | null> {
-    const sha = await git(
-      this.bare,
-      "rev-parse",
-      "--verify",
-      "-q",
-      `${ref}^{commit}`,
-    )
+    const sha = await git(this.bare, "rev-parse", "--verify", "-q", `${ref}^{commit}`)
       .catch(() => "");
     return sha === "" ? null : sha.trim();
   }
 
   /** Branches whose name begins with `prefix`, with their commits. */
   async branches(prefix: string): Promise<{ ref: string; sha: string }[]> {
-    const text = await git(
-      this.bare,
-      "for-each-ref",
-      "--format=%(refname) %(objectname)",
-    );
-    return text.split("\n").filter((line) => line.startsWith(`refs/${prefix}`))
-      .map((line) => {
-        const [ref = "", sha = ""] = line.split(" ");
-        return { ref, sha };
-      });
+    const text = await git(this.bare, "for-each-ref", "--format=%(refname) %(objectname)");
+    return text.split("\n").filter((line) => line.startsWith(`refs/${prefix}`)).map((line) => {
+      const [ref = "", sha = ""] = line.split(" ");
+      return { ref, sha };
+    });
   }
 
   async createBranch(name: string, oid: string): Promise<boolean> {

@@ -59,7 +59,9 @@ export class GridClient {
 /** The close frame among the bytes that a raw client has received after the upgrade's answer. */
 export function closeFrameOf(client: RawClient): Close | null {
   const bytes = client.received;
-  let at = client.text.indexOf("\r\n\r\n") + 4;
+  const head = bytes.indexOf("\r\n\r\n");
+  if (head < 0) return null;
+  let at = head + 4;
   while (at + 2 <= bytes.length) {
     const opcode = bytes[at]! & 15;
     let length = bytes[at + 1]! & 127;
@@ -74,6 +76,7 @@ export function closeFrameOf(client: RawClient): Close | null {
     if (start + length > bytes.length) return null;
     if (opcode === 8) {
       const payload = bytes.subarray(start, start + length);
+      if (length === 0) return { code: 1005, reason: "" };
       return {
         code: payload.readUInt16BE(0),
         reason: payload.subarray(2).toString(),

@@ -56,6 +56,13 @@ export class DaemonGrid implements AsyncDisposable {
     const shipToken = randomBytes(32).toString("base64url");
     this.#remote = await this.place.makeRemote();
     await this.startShip({ GRID_SHIP_TOKEN: shipToken });
+    await this.#startBridge();
+    this.token = await this.login(admin);
+    const registration = { url: this.ship.url, bridgeToken: this.#bridgeToken, shipToken };
+    await this.ask("bridge", "POST", "/ships", { body: registration });
+  }
+
+  async #startBridge(): Promise<void> {
     this.bridge = this.#stack.use(
       await startLone("bridge", this.place, {
         signedIn: true,
@@ -66,18 +73,15 @@ export class DaemonGrid implements AsyncDisposable {
         },
       }),
     );
-    this.token = await this.login(admin);
-    const registration = {
-      url: this.ship.url,
-      bridgeToken: this.#bridgeToken,
-      shipToken,
-    };
-    await this.ask("bridge", "POST", "/ships", { body: registration });
   }
 
-  async startShip(
-    environment: Readonly<Record<string, string>> = {},
-  ): Promise<void> {
+  /** TERM, and another one on the same data. */
+  async restartBridge(): Promise<void> {
+    await this.bridge.daemon.stop();
+    await this.#startBridge();
+  }
+
+  async startShip(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     this.ship = this.#stack.use(
       await startLone("ship", this.place, {
         sessionCommand: sessionCommand(this.place),
@@ -88,27 +92,21 @@ export class DaemonGrid implements AsyncDisposable {
 
   /** Creates and activates a workspace whose session runs `script` (default: a shell). */
   async workspace(name: string, script?: string): Promise<string> {
-    if (script !== undefined) {
-      await Deno.writeTextFile(this.place.at(`run-${name}`), script);
-    }
+    if (script !== undefined) await Deno.writeTextFile(this.place.at(`run-${name}`), script);
     const body = { url: this.#remote, repoName: repo, name, branch: "main" };
     await this.ask("ship", "POST", "/workspaces", { body });
     await this.ask("ship", "POST", `/workspaces/${repo}/${name}/activate`);
     await eventually("the bridge knows the workspace", async () => {
-      const rows = await this.ask("bridge", "GET", "/workspaces") as {
-        name: string;
-      }[];
+      const rows = await this.ask("bridge", "GET", "/workspaces") as { name: string }[];
       return rows.some((row) => row.name === name);
     });
     return name;
   }
 
-  async login(person: { username: string; password: string }): Promise<string> {
-    const { username, password } = person;
+  /** Signs in; the session's token. */
+  async login({ username, password }: typeof admin): Promise<string> {
     const body = { username, password };
-    return (await this.ask("bridge", "POST", "/auth/login", { body }) as {
-      token: string;
-    }).token;
+    return (await this.ask("bridge", "POST", "/auth/login", { body }) as { token: string }).token;
   }
 
   /** A request with the credential that belongs there; throws unless it answers 2xx. */
@@ -123,23 +121,16 @@ export class DaemonGrid implements AsyncDisposable {
   ): Promise<unknown> {
     const response = await fetch(this[hop].url + path, {
       method,
-      headers: {
-        "content-type": "application/json",
-        authorization: `Bearer ${token}`,
-      },
+      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const text = await response.text();
-    if (!response.ok) {
-      throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    }
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return JSON.parse(text);
   }
 
   async ticket(token = this.token): Promise<string> {
-    const answer = await this.ask("bridge", "POST", "/auth/ws-ticket", {
-      token,
-    });
+    const answer = await this.ask("bridge", "POST", "/auth/ws-ticket", { token });
     return (answer as { ticket: string }).ticket;
   }
 
@@ -163,31 +154,19 @@ export class DaemonGrid implements AsyncDisposable {
   }
 
   /** A client that has its first picture; tries again while the terminal is somebody else's. */
-  async attached(hop: Hop, name: string): Promise<GridClient> {
-    return await eventually(
-      `a picture of ${name} over the ${hop}`,
-      async () => {
-        const client = await this.connect(hop, name);
-        client.send({ type: "init", cols: 80, rows: 24 });
-        await until(
-          "a frame or the end",
-          () => client.frames > 0 || client.closed !== null,
-        );
-        if (client.follower.grid !== null) {
-          return client;
-        }
-        await client.closes();
-        return null;
-      },
-    );
+  async attached(hop: Hop, name: string, token?: string): Promise<GridClient> {
+    return await eventually(`a picture of ${name} over the ${hop}`, async () => {
+      const client = await this.connect(hop, name, token);
+      client.send({ type: "init", cols: 80, rows: 24 });
+      await until("a frame or the end", () => client.frames > 0 || client.closed !== null);
+      if (client.follower.grid !== null) return client;
+      await client.closes();
+      return null;
+    });
   }
 
   /** The upgrade has been answered; from here on the bytes are the test's. */
-  async raw(
-    hop: Hop,
-    name: string,
-    { compress = false } = {},
-  ): Promise<RawClient> {
+  async raw(hop: Hop, name: string, { compress = false } = {}): Promise<RawClient> {
     const { host, port } = new URL(this[hop].url);
     const ticket = hop === "bridge" ? await this.ticket() : undefined;
     const client = new RawClient(Number(port));
@@ -237,9 +216,7 @@ export class DaemonGrid implements AsyncDisposable {
 
   /** Resident memory of the daemon. */
   async residentBytes(hop: Hop): Promise<number> {
-    const status = await Deno.readTextFile(
-      `/proc/${this[hop].daemon.pid}/status`,
-    );
+    const status = await Deno.readTextFile(`/proc/${this[hop].daemon.pid}/status`);
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) * 1024;
   }
 

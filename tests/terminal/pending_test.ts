@@ -1,6 +1,7 @@
 /** What waits in the bridge, and pastes, over real sockets: bounds where nobody reads, whole where they do. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { createServer, type Server } from "node:http";
 import { type WebSocket, WebSocketServer } from "ws";
 import { limits } from "../../shared/limits.ts";
 import { terminalClose } from "../../shared/terminal/protocol.ts";
@@ -33,25 +34,32 @@ class ScriptedUpstream implements AsyncDisposable {
 
   readonly #unanswered: (() => void)[] = [];
 
-  private constructor(readonly bridge: TestBridge, private readonly server: WebSocketServer) {}
+  private constructor(
+    readonly bridge: TestBridge,
+    private readonly http: Server,
+    private readonly server: WebSocketServer,
+  ) {}
 
   static async start(): Promise<ScriptedUpstream> {
     const bridge = await TestBridge.start({ insecure: true });
+    // What a bridge pushes to its ships; a connection kept alive would keep the server from closing.
+    const http = createServer((_, reply) =>
+      void reply.writeHead(404, { connection: "close" }).end()
+    );
     const server = new WebSocketServer({
-      host: "127.0.0.1",
-      port: 0,
+      server: http,
       verifyClient: ({ req }, answer) => {
         if (upstream.answers || req.url === "/events") answer(true);
         else upstream.#unanswered.push(() => answer(false));
       },
     });
-    const upstream = new ScriptedUpstream(bridge, server);
+    const upstream = new ScriptedUpstream(bridge, http, server);
     server.on("connection", (ws, { url }) => {
       if (url === "/events") ws.send(JSON.stringify(sync));
       else upstream.ends.push(new ShipEnd(ws));
     });
-    await new Promise((resolve) => server.once("listening", resolve));
-    const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(http.address() as { port: number }).port}`;
     const registered = await bridge.ask("POST", "/ships", { body: { url } });
     assert.equal(registered.status, 201, await registered.text());
     return upstream;
@@ -81,7 +89,7 @@ class ScriptedUpstream implements AsyncDisposable {
     await this.bridge[Symbol.asyncDispose]();
     for (const refuse of this.#unanswered) refuse();
     for (const ws of this.server.clients) ws.terminate();
-    await new Promise((resolve) => this.server.close(resolve));
+    await new Promise((resolve) => this.http.close(resolve));
   }
 }
 
@@ -201,6 +209,23 @@ Deno.test("a paste of 1 MB arrives byte for byte over both routes", async () => 
     await client.shows("taken", 60_000);
     const arrived = await Deno.readFile(grid.place.at(`paste-${hop}`));
     assert.equal(hashOf(arrived), hashOf(bytes), hop);
+    client.socket.close(1000);
+    await client.closes();
+  }));
+});
+
+Deno.test("half of a surrogate pair, which no UTF-8 can be, arrives as U+FFFD over both routes", async () => {
+  await using grid = await DaemonGrid.start();
+  for (const hop of hops) {
+    const file = grid.place.at(`half-${hop}`);
+    await grid.workspace(hop, `stty raw -echo; echo ready; head -c 5 > ${file}; echo taken; cat`);
+  }
+  await Promise.all(hops.map(async (hop) => {
+    const client = await grid.attached(hop, hop);
+    await client.shows("ready");
+    client.type("<\ud83d>");
+    await client.shows("taken");
+    assert.equal(await Deno.readTextFile(grid.place.at(`half-${hop}`)), "<\ufffd>");
     client.socket.close(1000);
     await client.closes();
   }));

@@ -272,7 +272,7 @@ export interface LoneOptions {
   readonly programs?: string;
   /** A name for the ship (default `ark`). */
   readonly name?: string;
-  /** What the ship's sessions run (default: `place.sessionCommand`). */
+  /** What the ship's sessions run (default: the place's). */
   readonly sessionCommand?: string;
   /** True: the bridge asks for credentials; its environment must name the first admin. */
   readonly signedIn?: boolean;

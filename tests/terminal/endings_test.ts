@@ -5,7 +5,7 @@ import { terminalClose } from "../../shared/terminal/protocol.ts";
 import { sessionName } from "../../ship/tmux/names.ts";
 import { eventually } from "../support/grid_process.ts";
 import { idOf } from "../support/grid_support.ts";
-import { frame, until } from "../support/listen_support.ts";
+import { frame } from "../support/listen_support.ts";
 import { DaemonGrid, type Hop, hops } from "./daemon_grid.ts";
 import type { GridClient } from "./grid_client.ts";
 

@@ -5,7 +5,8 @@
  * with the public API, so that an upgrade which moves these things cannot land.
  */
 import xterm from "@xterm/headless";
-import { cell, type Grid, type Inks, type Style } from "../../shared/terminal/grid.ts";
+import type { Grid } from "../../shared/terminal/grid.ts";
+import { cell, type Inks, type Style } from "../../shared/terminal/inks.ts";
 import {
   clusterForFrame,
   colorDefault,
@@ -36,6 +37,8 @@ const fgBits = [
   [0x80000000, flag.strikethrough],
 ] as const;
 const fgUnderline = 0x10000000;
+/** Where the bits above stand. */
+const flagBits = 0xfc000000;
 const bgBits = [
   [0x4000000, flag.italic],
   [0x8000000, flag.dim],
@@ -94,7 +97,6 @@ export class Emulator implements Disposable {
   /** Rows with clusters or extended attributes, whose words do not tell everything. */
   #opaque: boolean[] = [];
   #readInto: { grid: Grid; inks: Inks } | null = null;
-  readonly #styles = new Map<number, Map<number, number>>();
 
   /** `onReply` gets what a terminal answers by itself (device attributes, cursor reports). */
   constructor(private cols: number, private rows: number, onReply: (text: string) => void) {
@@ -163,7 +165,6 @@ export class Emulator implements Disposable {
     this.#readInto = { grid, inks: grid.inks };
     this.#read = [];
     this.#opaque = [];
-    this.#styles.clear();
   }
 
   #unchanged(y: number, line: PackedLine): boolean {
@@ -207,28 +208,15 @@ export class Emulator implements Disposable {
     const bg = line._data[x * wordsPerCell + 2]!;
     const extended = bg & bgExtended ? line._extendedAttrs[x] : undefined;
     if (extended !== undefined) return inks.style(this.#styleOf(inks, { fg, bg, extended }));
-    let byBg = this.#styles.get(fg);
-    if (byBg === undefined) this.#styles.set(fg, byBg = new Map());
-    let index = byBg.get(bg);
-    if (index === undefined) {
-      index = inks.style(this.#styleOf(inks, { fg, bg }));
-      byBg.set(bg, index);
-    }
-    return index;
+    return inks.simpleStyle(colorOf(fg), colorOf(bg), flagsOf(fg, bg, 0));
   }
 
   #styleOf(
     inks: Inks,
-    { fg, bg, extended }: { fg: number; bg: number; extended?: { _ext: number; _urlId: number } },
+    { fg, bg, extended }: { fg: number; bg: number; extended: { _ext: number; _urlId: number } },
   ): Style {
-    let flags = 0;
-    for (const [bit, own] of fgBits) if (fg & bit) flags |= own;
-    for (const [bit, own] of bgBits) if (bg & bit) flags |= own;
-    if (fg & fgUnderline) {
-      const kind = (extended?._ext ?? 0) >> extUnderlineShift & flag.underlineMask;
-      flags |= (kind === 0 ? 1 : Math.min(kind, 5)) << flag.underlineShift;
-    }
-    const uri = extended === undefined || extended._urlId === 0
+    const flags = flagsOf(fg, bg, extended._ext);
+    const uri = extended._urlId === 0
       ? undefined
       : this.#core._oscLinkService.getLinkData(extended._urlId)?.uri;
     const link = uri === undefined ? null : linkForFrame(uri);
@@ -237,7 +225,7 @@ export class Emulator implements Disposable {
       bg: colorOf(bg),
       flags,
       // Without an underline its colour shows nowhere, and the library forgets it.
-      underlineColor: extended !== undefined && flags >> flag.underlineShift !== 0
+      underlineColor: flags >> flag.underlineShift !== 0
         ? underlineColorOf(extended._ext)
         : colorDefault,
       link: link === null ? 0 : inks.link(link),
@@ -264,6 +252,18 @@ export class Emulator implements Disposable {
         mode.mouseEncodingShift;
     grid.title = this.#title;
   }
+}
+
+function flagsOf(fg: number, bg: number, ext: number): number {
+  if (((fg | bg) & flagBits) === 0) return 0;
+  let flags = 0;
+  for (const [bit, own] of fgBits) if (fg & bit) flags |= own;
+  for (const [bit, own] of bgBits) if (bg & bit) flags |= own;
+  if (fg & fgUnderline) {
+    const kind = ext >> extUnderlineShift & flag.underlineMask;
+    flags |= (kind === 0 ? 1 : Math.min(kind, 5)) << flag.underlineShift;
+  }
+  return flags;
 }
 
 function colorOf(word: number): number {

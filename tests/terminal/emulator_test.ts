@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { AnsiPainter } from "../../shared/terminal/ansi.ts";
-import { cell, Grid, gridDifference } from "../../shared/terminal/grid.ts";
+import { Grid, gridDifference } from "../../shared/terminal/grid.ts";
+import { cell } from "../../shared/terminal/inks.ts";
 import { flag } from "../../shared/terminal/protocol.ts";
 import { Emulator } from "../../ship/terminal/emulator.ts";
 import { below, changedGrid, randomGrid, seeded } from "./random_grid.ts";
@@ -15,7 +16,7 @@ export function assertPublicCells(emulator: Emulator, grid: Grid): void {
     for (let x = 0; x < grid.cols; x++) {
       const theirs = line.getCell(x)!;
       const code = grid.line(y).codes[x]!;
-      const style = grid.inks.styles[grid.line(y).styles[x]!]!;
+      const style = grid.inks.styleAt(grid.line(y).styles[x]!);
       const at = `cell ${x},${y}`;
       if (theirs.getWidth() > 0) {
         assert.equal(grid.inks.text(code), theirs.getChars() || " ", at);
@@ -122,7 +123,7 @@ Deno.test("links, underlines and cursor looks are read", () => {
     "\x1b]8;;https://a.example/\x1b\\L\x1b]8;;\x1b\\\x1b[4:3;58:5:9mU\x1b[m\x1b[5 q",
   ));
   emulator.read(grid);
-  const styleAt = (x: number) => grid.inks.styles[grid.line(0).styles[x]!]!;
+  const styleAt = (x: number) => grid.inks.styleAt(grid.line(0).styles[x]!);
   assert.equal(grid.inks.links[styleAt(0).link], "https://a.example/");
   assert.equal(styleAt(0).flags, 0);
   assert.equal(styleAt(1).flags >> flag.underlineShift, 3);

@@ -1,6 +1,7 @@
 /** Compares what a client shows with what tmux says the session shows. */
 import assert from "node:assert/strict";
-import { cell, Grid } from "../../shared/terminal/grid.ts";
+import { Grid } from "../../shared/terminal/grid.ts";
+import { cell } from "../../shared/terminal/inks.ts";
 import { Emulator } from "../../ship/terminal/emulator.ts";
 import type { TestClient, TmuxFixture } from "./terminal_fixture.ts";
 
@@ -51,7 +52,7 @@ async function paneGrid(tmux: TmuxFixture, pane: Pane): Promise<Truth> {
 const shown = (grid: Grid, x: number, y: number): string => {
   const line = grid.line(y);
   const code = line.codes[x]!;
-  const style = grid.inks.styles[line.styles[x]!]!;
+  const style = grid.inks.styleAt(line.styles[x]!);
   return JSON.stringify([
     grid.inks.text(code),
     code & cell.wide ? 2 : code & cell.secondHalf ? 0 : 1,

@@ -1,9 +1,9 @@
-import { WebSocket } from "ws";
 import type { Socket } from "../http/socket.ts";
 import {
   socketCloseTimeoutMs,
   socketDeflateOptions,
   socketPayloadBytesMax,
+  TellingWebSocket,
   WsSocket,
 } from "./ws_socket.ts";
 
@@ -44,7 +44,7 @@ export class DialError extends Error {
 export function dial(url: string, options: DialOptions): Promise<Socket> {
   const { signal, openTimeoutMs } = options;
   if (signal?.aborted) return Promise.reject(new DialError("WebSocket attempt was cancelled"));
-  let ws: WebSocket;
+  let ws: TellingWebSocket;
   try {
     ws = openWs(url, options);
   } catch {
@@ -82,8 +82,8 @@ export function dial(url: string, options: DialOptions): Promise<Socket> {
   });
 }
 
-function openWs(url: string, options: DialOptions): WebSocket {
-  return new WebSocket(url, [], {
+function openWs(url: string, options: DialOptions): TellingWebSocket {
+  return new TellingWebSocket(url, [], {
     headers: { ...options.headers },
     maxPayload: options.payloadBytesMax ?? socketPayloadBytesMax,
     perMessageDeflate: options.compress === true ? socketDeflateOptions : false,

@@ -129,11 +129,14 @@ export class RelayedConnection {
 
   /**
    * Stops relaying and gives the client's socket away, paused; the server sees its end closed.
-   * Undefined when the client has gone or the request cannot be found any more.
+   * Undefined when the client has gone or ended its side (which is told once: its new owner would never
+   * hear of it), or the request cannot be found any more.
    */
   takeOver(key: string): TakenConnection | undefined {
     const early = this.findEarlyBytes(key);
-    if (this.#phase.kind !== "serving" || early === undefined) return undefined;
+    if (this.#phase.kind !== "serving" || early === undefined || this.#clientEnded) {
+      return undefined;
+    }
     this.#phase = { kind: "taken" };
     const socket = this.#client;
     socket.pause();

@@ -7,6 +7,7 @@ import {
   socketCloseTimeoutMs,
   socketDeflateOptions,
   socketPayloadBytesMax,
+  TellingWebSocket,
   WsSocket,
 } from "./ws_socket.ts";
 
@@ -50,6 +51,7 @@ function complete(
 ): void {
   const server = new WebSocketServer({
     noServer: true,
+    WebSocket: TellingWebSocket,
     clientTracking: false,
     maxPayload: options.payloadBytesMax ?? socketPayloadBytesMax,
     perMessageDeflate: options.compress === true ? socketDeflateOptions : false,

@@ -1,4 +1,5 @@
-import type { RawData, WebSocket } from "ws";
+import type { Buffer } from "node:buffer";
+import { type RawData, WebSocket } from "ws";
 import {
   cutCloseReason,
   isSendableCloseCode,
@@ -16,6 +17,20 @@ export const socketPayloadBytesMax = 1_572_992;
 /** How long the peer has to answer a close frame before the connection is dropped. */
 export const socketCloseTimeoutMs = 5_000;
 
+/**
+ * How long a peer that is done itself, because it sent a close frame or broke the protocol, has to end the
+ * connection. Who waits for its end (a terminal's guard) must not wait for its manners.
+ */
+const leavingMs = 500;
+
+/** npm `ws` answers a peer's close frame, and a broken peer, by itself; this one tells when it does. */
+export class TellingWebSocket extends WebSocket {
+  override close(code?: number, data?: string | Buffer): void {
+    super.close(code, data);
+    this.emit("closing", code ?? 1005, data?.toString() ?? "");
+  }
+}
+
 /** What npm `ws` is told about compression: small frames are not worth the work. */
 export const socketDeflateOptions = { threshold: 1024, concurrencyLimit: 4 } as const;
 
@@ -28,9 +43,10 @@ type Message = { kind: "text"; text: string } | { kind: "binary" };
  * reported the open socket: a message can then not slip past.
  */
 export class WsSocket implements Socket {
-  readonly #ws: WebSocket;
+  readonly #ws: TellingWebSocket;
   #text: ((text: string) => void) | undefined;
   #binary: (() => void) | undefined;
+  #sent: (() => void) | undefined;
   #closeHandlers: ((code: number, reason: string) => void)[] = [];
   #early: Message[] = [];
   #earlyTextLength = 0;
@@ -39,11 +55,19 @@ export class WsSocket implements Socket {
   #terminated = false;
   #heartbeat: ReturnType<typeof setInterval>;
   #heard = true;
+  /** Set once we close on our own account: the peer then has the time that ws gives it. */
+  #closing = false;
+  #broken = false;
+  #leaving: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(ws: WebSocket, heartbeatMs: number = socketHeartbeatMs) {
+  constructor(ws: TellingWebSocket, heartbeatMs: number = socketHeartbeatMs) {
     this.#ws = ws;
     // ws answers a broken peer by itself (1002, 1007, 1009) and then reports the close.
-    ws.on("error", () => {});
+    ws.on("error", () => this.#broken = true);
+    ws.on(
+      "closing",
+      (code: number, reason: string) => this.#leave(code, reason),
+    );
     ws.on("message", (data, isBinary) => this.#receive(data, isBinary));
     ws.on("pong", () => this.#heard = true);
     ws.on("ping", () => this.#heard = true);
@@ -62,23 +86,34 @@ export class WsSocket implements Socket {
   send(text: string): void {
     if (this.closed || this.#ws.readyState !== this.#ws.OPEN) return;
     // The callback takes the error of a connection that breaks while sending; the close follows.
-    this.#ws.send(text, { binary: false }, () => {});
+    this.#ws.send(text, { binary: false }, (error) => {
+      if (error == null) this.#sent?.();
+    });
+  }
+
+  pause(): void {
+    if (!this.closed) this.#ws.pause();
+  }
+
+  resume(): void {
+    if (!this.closed && this.#ws.isPaused) this.#ws.resume();
+  }
+
+  onSent(handler: () => void): void {
+    this.#sent = handler;
   }
 
   close(code: number, reason = ""): void {
     if (this.closed) return;
+    // The peer's answer must be read.
+    this.resume();
+    this.#closing = true;
     if (code === 1005) this.#ws.close();
     else this.#ws.close(isSendableCloseCode(code) ? code : 1011, cutCloseReason(reason));
   }
 
   terminate(): void {
-    if (this.closed) return;
-    this.#terminated = true;
-    clearInterval(this.#heartbeat);
-    this.#ws.terminate();
-    // ws reports the close only after its inflater has finished; owners need not wait for that.
-    // Not in this turn either: a handler must not run inside the call that provoked it.
-    queueMicrotask(() => this.#end(1006, ""));
+    this.#drop(1006, "");
   }
 
   onText(handler: (text: string) => void): void {
@@ -143,6 +178,25 @@ export class WsSocket implements Socket {
     }
   }
 
+  #leave(code: number, reason: string): void {
+    if (this.#closing || this.closed) return;
+    this.#leaving ??= setTimeout(() => {
+      if (this.#broken) this.#drop(1006, "");
+      else this.#drop(code, reason);
+    }, leavingMs);
+  }
+
+  #drop(code: number, reason: string): void {
+    if (this.closed) return;
+    this.#terminated = true;
+    clearInterval(this.#heartbeat);
+    clearTimeout(this.#leaving);
+    this.#ws.terminate();
+    // ws reports the close only after its inflater has finished; owners need not wait for that.
+    // Not in this turn either: a handler must not run inside the call that provoked it.
+    queueMicrotask(() => this.#end(code, reason));
+  }
+
   #beat(): void {
     if (!this.#heard) return this.terminate();
     this.#heard = false;
@@ -156,6 +210,7 @@ export class WsSocket implements Socket {
     this.#flush();
     this.#ended = { code, reason };
     clearInterval(this.#heartbeat);
+    clearTimeout(this.#leaving);
     const handlers = this.#closeHandlers;
     this.#closeHandlers = [];
     for (const handler of handlers) handler(code, reason);

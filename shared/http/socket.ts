@@ -15,6 +15,15 @@ export interface Socket {
   close(code: number, reason?: string): void;
   /** Drops the connection at once, without a handshake; `onClose` then reports 1006. */
   terminate(): void;
+  /**
+   * Stops reading from the peer: what it sends waits on its side, its end is noticed late. Messages that
+   * have been read already still come. Closing resumes.
+   */
+  pause(): void;
+  /** Reads on; fine when not paused. */
+  resume(): void;
+  /** Sets the handler called each time the operating system has taken a message of `send`. */
+  onSent(handler: () => void): void;
   /** Bytes accepted by `send` that the operating system has not taken yet. */
   readonly bufferedBytes: number;
   /** True from the moment the close has been reported, or `terminate` was called. */

@@ -182,6 +182,11 @@ class Viewer implements AsyncDisposable {
   }
 
   #draw(kind: "snapshot" | "patch"): Sent | null {
+    // Without acks a snapshot goes out every five seconds: a client that never reads must not collect them.
+    if (this.connection.socket.bufferedBytes > limits.socketPendingBytesMax) {
+      this.#end(terminalClose.overflow);
+      return null;
+    }
     const drawn = this.#screen.draw(kind);
     if (drawn === null) return null;
     this.connection.socket.send(drawn.text);

@@ -85,6 +85,9 @@ export class KeptSocket implements Socket {
     this.terminated = true;
     for (const handler of this.#onClose) handler(1006, "");
   }
+  pause(): void {}
+  resume(): void {}
+  onSent(): void {}
   onText(): void {}
   onBinary(): void {}
   onClose(handler: (code: number, reason: string) => void): void {

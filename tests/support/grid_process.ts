@@ -274,6 +274,8 @@ export interface LoneOptions {
   readonly name?: string;
   /** What the ship's sessions run (default: the place's). */
   readonly sessionCommand?: string;
+  /** True: the bridge asks for credentials; its environment must name the first admin. */
+  readonly signedIn?: boolean;
 }
 
 /** One daemon as a process of its own, under the flags of `shared/host/permissions.ts`. */
@@ -316,7 +318,11 @@ export function loneArguments(kind: DaemonKind, place: Place, options: LoneOptio
     },
   };
   const flags = {
-    bridge: ["--port=0", `--data-dir=${place.at("data")}`, ...access.bridgeFlags],
+    bridge: [
+      "--port=0",
+      `--data-dir=${place.at("data")}`,
+      ...(options.signedIn === true ? [] : access.bridgeFlags),
+    ],
     ship: [
       "--port=0",
       `--name=${name}`,

@@ -14,12 +14,32 @@ export class MemorySocket implements Socket {
   #onBinary: (() => void) | null = null;
   readonly #onClose: Array<(code: number, reason: string) => void> = [];
   #early: string[] = [];
+  #held: string[] = [];
   #closing = false;
+  #onSent: (() => void) | null = null;
+  /** Whether the owner of this end has asked not to be told anything. */
+  paused = false;
   #waiters: Array<() => void> = [];
 
   send(text: string): void {
     if (this.#closing || this.closed) return;
     queueMicrotask(() => this.peer.#deliver(text));
+  }
+  pause(): void {
+    this.paused = true;
+  }
+  /** What came meanwhile is delivered. */
+  resume(): void {
+    this.paused = false;
+    for (const text of this.#held.splice(0)) this.#deliver(text);
+  }
+  onSent(handler: () => void): void {
+    this.#onSent = handler;
+  }
+  /** What a peer that reads again does: `bufferedBytes` falls, and the owner of this end is told. */
+  drain(): void {
+    this.bufferedBytes = 0;
+    this.#onSent?.();
   }
   /** What a peer that breaks the rules does. */
   sendBinary(): void {
@@ -73,6 +93,7 @@ export class MemorySocket implements Socket {
 
   #deliver(text: string): void {
     if (this.closed) return;
+    if (this.paused) return void this.#held.push(text);
     this.received.push(text);
     if (this.#onText === null) this.#early.push(text);
     else this.#onText(text);

@@ -47,6 +47,10 @@ class Pair {
       send: (text) => this.#send(text),
       close: (code, reason = "") => this.#end(code, reason),
       terminate: () => this.#end(1006, ""),
+      // Nobody who holds a near end stops reading, or waits for it to be taken.
+      pause: () => {},
+      resume: () => {},
+      onSent: () => {},
       onText: (handler) => void (this.#onText = handler),
       onBinary: (handler) => void (this.#onBinary = handler),
       onClose: (handler) => this.#whenClosed(handler),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type DialUpstream, tunnel } from "../../bridge/routing/tunnel.ts";
+import { ManualClock } from "../../shared/clock.ts";
 import type { Socket } from "../../shared/http/socket.ts";
 import { type MemorySocket, socketPair } from "../support/memory_socket.ts";
 
@@ -12,6 +13,7 @@ class Pipe {
   readonly bridgeToUser: MemorySocket;
   readonly bridgeToShip: MemorySocket;
   readonly over: Promise<void>;
+  readonly clock = new ManualClock();
   readonly answer = Promise.withResolvers<Socket | null>();
 
   constructor(dial?: DialUpstream) {
@@ -19,7 +21,11 @@ class Pipe {
     [this.ship, this.bridgeToShip] = socketPair();
     this.user.onText(() => {});
     this.ship.onText(() => {});
-    this.over = tunnel(this.bridgeToUser, dial ?? (() => this.answer.promise));
+    this.over = tunnel(
+      this.bridgeToUser,
+      dial ?? (() => this.answer.promise),
+      this.clock,
+    );
   }
   static open(): Pipe {
     const pipe = new Pipe();
@@ -104,6 +110,10 @@ Deno.test("more than 256 KiB waiting, on either side, ends both with 1009", asyn
   await new Promise((resolve) => setTimeout(resolve, 0));
   up.bridgeToShip.bufferedBytes = 256 * 1024 + 1;
   up.user.send(init);
+  await up.ship.until(() => up.ship.received.length === 1);
+  up.clock.advance(2_999);
+  assert.ok(up.bridgeToUser.paused);
+  up.clock.advance(1);
   await up.bothClose(overflow);
 
   const down = Pipe.open();
@@ -111,9 +121,38 @@ Deno.test("more than 256 KiB waiting, on either side, ends both with 1009", asyn
   down.bridgeToUser.bufferedBytes = 256 * 1024;
   down.ship.send("fits");
   await down.user.until(() => down.user.received.length === 1);
+  assert.ok(!down.bridgeToShip.paused);
   down.bridgeToUser.bufferedBytes = 256 * 1024 + 1;
   down.ship.send("does not");
+  await down.user.until(() => down.user.received.length === 2);
+  assert.ok(down.bridgeToShip.paused);
+  down.clock.advance(3_000);
   await down.bothClose(overflow);
+});
+
+Deno.test("a side that only bursts is not read until the other has taken what is pending", async () => {
+  const pipe = Pipe.open();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  const typed = (data: string) => JSON.stringify({ type: "input", data });
+  pipe.bridgeToShip.bufferedBytes = 256 * 1024 + 1;
+  for (const data of ["a", "b", "c"]) pipe.user.send(typed(data));
+  await pipe.ship.until(() => pipe.ship.received.length === 1);
+  pipe.clock.advance(2_000);
+  assert.deepEqual(pipe.ship.received, [typed("a")]);
+  pipe.bridgeToShip.drain();
+  await pipe.ship.until(() => pipe.ship.received.length === 3);
+  assert.deepEqual(pipe.ship.received, ["a", "b", "c"].map(typed));
+  // Progress, and the end of the burst, begin the time anew.
+  pipe.clock.advance(2_000);
+  pipe.bridgeToShip.bufferedBytes = 256 * 1024 + 1;
+  pipe.user.send(typed("d"));
+  await pipe.ship.until(() => pipe.ship.received.length === 4);
+  pipe.clock.advance(2_000);
+  assert.equal(pipe.user.closed, false);
+  // What was said before a close arrives before it.
+  pipe.bridgeToShip.bufferedBytes = 0;
+  pipe.user.close(1000);
+  await pipe.bothClose({ code: 1000, reason: "" });
 });
 
 Deno.test("a client that leaves while the ship is dialled aborts the dial and closes a late answer", async () => {

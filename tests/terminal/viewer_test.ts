@@ -172,3 +172,19 @@ Deno.test("a flood leaves the client with the last screen, and typing works in i
   client.socket.close(1000);
   await eventually("nobody is attached", async () => (await tmux.clients()).length === 0);
 });
+
+Deno.test("a client for which too much is pending is closed when the next frame is due", async () => {
+  await using tmux = await TmuxFixture.start();
+  await tmux.session(name, "sh");
+  const client = tmux.connect(name);
+  client.init();
+  await client.shows("$");
+  client.socket.peer.bufferedBytes = 256 * 1024;
+  client.type("echo fi''ts\r");
+  await client.shows("fits");
+  client.socket.peer.bufferedBytes = 256 * 1024 + 1;
+  client.type("echo does n''ot\r");
+  const ending = { code: 1009, reason: "Terminal buffer limit exceeded" };
+  assert.deepEqual(await client.closes(), ending);
+  assert.equal(tmux.terminals.open, 0);
+});

@@ -136,6 +136,27 @@ Deno.test("a kept-alive connection is taken over, with frames sent early", async
   });
 });
 
+Deno.test("a client that ends before it is taken over gets no socket, and is let go", async () => {
+  let sockets = 0;
+  const asked = deferred<void>();
+  const ended = deferred<void>();
+  await withListener(async (request, connection) => {
+    asked.resolve();
+    await ended.promise;
+    return connection.upgrade(request, { onSocket: () => sockets++ });
+  }, async (server) => {
+    using client = new RawClient(server.port);
+    client.socket.allowHalfOpen = true;
+    client.write(upgradeHead());
+    await asked.promise;
+    client.socket.end();
+    await sleep(50); // its end arrives
+    ended.resolve();
+    await until("the connection to be let go", () => server.connectionCount === 0);
+    assert.equal(sockets, 0);
+  });
+});
+
 Deno.test("a request pipelined after an upgrade is a broken frame and no request", async () => {
   const { fetch, next } = upgrading({});
   let requests = 0;

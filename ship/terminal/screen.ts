@@ -7,7 +7,7 @@ import { Emulator } from "./emulator.ts";
 import { NoticeWatch } from "./notices.ts";
 
 /** Bytes parsed before the event loop has its turn: about a millisecond. */
-const sliceBytes = 32 * 1024;
+const sliceBytes = 64 * 1024;
 /** Changed cells read for one frame; what is left comes with the next. */
 const cellsPerFrameMax = 16 * 1024;
 /** Styles, clusters and links remembered, beyond two a cell, before the memory is begun anew. */

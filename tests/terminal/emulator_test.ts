@@ -1,41 +1,12 @@
 import assert from "node:assert/strict";
 import { AnsiPainter } from "../../shared/terminal/ansi.ts";
-import { cell, Grid, gridDifference } from "../../shared/terminal/grid.ts";
+import { Grid, gridDifference } from "../../shared/terminal/grid.ts";
 import { flag } from "../../shared/terminal/protocol.ts";
 import { Emulator } from "../../ship/terminal/emulator.ts";
+import { assertPublicCells } from "./public_cells.ts";
 import { below, changedGrid, randomGrid, seeded } from "./random_grid.ts";
 
 const encoder = new TextEncoder();
-
-/** Every cell as the library's public API tells it against the grid read from its inside. */
-export function assertPublicCells(emulator: Emulator, grid: Grid): void {
-  const buffer = emulator.terminal.buffer.active;
-  for (let y = 0; y < grid.rows; y++) {
-    const line = buffer.getLine(buffer.baseY + y)!;
-    for (let x = 0; x < grid.cols; x++) {
-      const theirs = line.getCell(x)!;
-      const code = grid.line(y).codes[x]!;
-      const style = grid.inks.styles[grid.line(y).styles[x]!]!;
-      const at = `cell ${x},${y}`;
-      if (theirs.getWidth() > 0) {
-        assert.equal(grid.inks.text(code), theirs.getChars() || " ", at);
-        assert.equal(code & cell.wide ? 2 : 1, theirs.getWidth(), at);
-      } else assert.ok(code & cell.secondHalf, at);
-      const color = (rgb: boolean, value: number) => rgb ? 0x1000000 + value : value;
-      assert.equal(style.fg, color(theirs.isFgRGB(), theirs.getFgColor()), at);
-      assert.equal(style.bg, color(theirs.isBgRGB(), theirs.getBgColor()), at);
-      const flags = (theirs.isBold() ? flag.bold : 0) | (theirs.isDim() ? flag.dim : 0) |
-        (theirs.isItalic() ? flag.italic : 0) | (theirs.isBlink() ? flag.blink : 0) |
-        (theirs.isInverse() ? flag.inverse : 0) | (theirs.isInvisible() ? flag.invisible : 0) |
-        (theirs.isStrikethrough() ? flag.strikethrough : 0) |
-        (theirs.isOverline() ? flag.overline : 0);
-      assert.equal(style.flags & 0xff, flags, at);
-      if (style.link === 0) {
-        assert.equal(style.flags >> flag.underlineShift !== 0, Boolean(theirs.isUnderline()), at);
-      }
-    }
-  }
-}
 
 Deno.test("what the painter writes, a terminal shows", () => {
   for (let seed = 1; seed <= 60; seed++) {

@@ -1,59 +1,23 @@
 import { corpus } from "./corpus.ts";
-import { agrees } from "./oracle.ts";
-import { seeded } from "./random_grid.ts";
-import { sessionName, TestClient, TmuxFixture } from "./terminal_fixture.ts";
+import { Oracle } from "./oracle.ts";
+import { Player, playerLine } from "./player.ts";
+import { sessionName, TmuxFixture } from "./terminal_fixture.ts";
 
 const name = sessionName("b");
 
-/** Shows `bytes` alone on a cleared screen of the session's `cat` loop. */
-async function play(
-  tmux: TmuxFixture,
-  client: TestClient,
-  { bytes, mark }: { bytes: string; mark: number },
-) {
-  await Deno.writeTextFile(`${tmux.folder}/play`, bytes);
-  await Deno.writeTextFile(`${tmux.folder}/title`, `\x1b]2;played ${mark}\x1b\\`);
-  client.type("x");
-  await client.socket.until(() => client.grid?.title === `played ${mark}`);
-}
-/** One key, one play: reset, the bytes, then a title that says that they are through. */
-const player = (folder: string) =>
-  `stty raw -echo; while head -c 1 > /dev/null; do printf '\\033c'; cat ${folder}/play ${folder}/title; done`;
-
 Deno.test("over the corpus a client shows what tmux shows", async (t) => {
   await using tmux = await TmuxFixture.start();
-  await tmux.session(name, player(tmux.folder));
+  await tmux.session(name, playerLine(tmux.folder));
+  const player = new Player(tmux.folder);
   const client = tmux.connect(name);
   client.init();
-  for (const [mark, [what, bytes]] of corpus.entries()) {
+  await using oracle = await Oracle.of(tmux, name);
+  for (const [what, bytes] of corpus) {
     await t.step(what, async () => {
-      await play(tmux, client, { bytes, mark });
-      await agrees(tmux, name, { client, what });
+      const title = await player.play(client, bytes);
+      await client.socket.until(() => client.grid?.title === title);
+      await oracle.agrees(client, what);
     });
-  }
-});
-
-Deno.test("with frames lost and sizes changing a client ends with what tmux shows", async () => {
-  await using tmux = await TmuxFixture.start();
-  await tmux.session(name, player(tmux.folder));
-  await Deno.writeTextFile(`${tmux.folder}/title`, "");
-  const random = seeded(42);
-  const client = tmux.connect(name);
-  client.init();
-  await client.socket.until(() => client.grid !== null);
-  client.loses = () => random() < 0.2;
-  const sizes = [[80, 24], [200, 50], [40, 12], [1024, 30], [2, 2], [80, 24]] as const;
-  for (const [mark, [what, bytes]] of corpus.entries()) {
-    client.loses = () => random() < 0.2;
-    const [cols, rows] = sizes[mark % sizes.length]!;
-    client.send({ type: "resize", cols, rows });
-    await Deno.writeTextFile(`${tmux.folder}/play`, bytes);
-    client.type("x");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    client.loses = () => false;
-    client.send({ type: "resize", cols: 80, rows: 24 });
-    await client.socket.until(() => client.grid?.cols === 80 && client.grid.rows === 24);
-    await agrees(tmux, name, { client, what: `after ${what} at ${cols}x${rows}` });
   }
 });
 
@@ -63,9 +27,10 @@ Deno.test("splits are composed", async () => {
   await tmux.session(name, `cat ${tmux.folder}/play; sleep 60`);
   const client = tmux.connect(name);
   client.init(120, 40);
+  await using oracle = await Oracle.of(tmux, name);
   await tmux.tmux("split-window", "-h", "-t", name, "seq 1 500; sleep 60");
   await tmux.tmux("split-window", "-v", "-t", name, "printf '漢字漢字'; sleep 60");
-  await agrees(tmux, name, { client, what: "three panes" });
+  await oracle.agrees(client, "three panes");
 });
 
 for (
@@ -105,10 +70,11 @@ for (
     await tmux.session(name, `${program} ${tmux.folder}/text`);
     const client = tmux.connect(name);
     client.init(90, 30);
+    await using oracle = await Oracle.of(tmux, name);
     await client.shows(/word/);
     for (const key of keys) {
       client.type(key);
-      await agrees(tmux, name, { client, what: `${binary} after ${JSON.stringify(key)}` });
+      await oracle.agrees(client, `${binary} after ${JSON.stringify(key)}`);
     }
   });
 }
@@ -119,11 +85,12 @@ Deno.test("the smallest and the largest screen", async () => {
   await tmux.session(name, `cat ${tmux.folder}/play; sleep 60`);
   const client = tmux.connect(name);
   client.init(1, 1);
+  await using oracle = await Oracle.of(tmux, name);
   await client.socket.until(() => client.grid !== null);
   client.send({ type: "resize", cols: 1024, rows: 512 });
   await client.socket.until(() => client.grid?.rows === 512);
-  await agrees(tmux, name, { client, what: "1024x512" });
+  await oracle.agrees(client, "1024x512");
   client.send({ type: "resize", cols: 1, rows: 1 });
   await client.socket.until(() => client.grid?.rows === 1);
-  await agrees(tmux, name, { client, what: "1x1" });
+  await oracle.agrees(client, "1x1");
 });

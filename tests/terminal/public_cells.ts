@@ -1,0 +1,71 @@
+/** The emulator library's public cells against the grid that was read from its inside. */
+import assert from "node:assert/strict";
+import { cell, type Grid } from "../../shared/terminal/grid.ts";
+import { flag } from "../../shared/terminal/protocol.ts";
+import type { Emulator } from "../../ship/terminal/emulator.ts";
+
+type PublicLine = NonNullable<
+  ReturnType<Emulator["terminal"]["buffer"]["active"]["getLine"]>
+>;
+type PublicCell = NonNullable<ReturnType<PublicLine["getCell"]>>;
+
+/** Fails at the first cell that the public API tells otherwise than `grid`. */
+export function assertPublicCells(emulator: Emulator, grid: Grid): void {
+  assert.equal(publicDifference(emulator, grid), null);
+}
+
+/** The first cell that the public API tells otherwise than `grid`, in words, or null. */
+export function publicDifference(emulator: Emulator, grid: Grid): string | null {
+  const buffer = emulator.terminal.buffer.active;
+  for (let y = 0; y < grid.rows; y++) {
+    const line = buffer.getLine(buffer.baseY + y)!;
+    for (let x = 0; x < grid.cols; x++) {
+      const [mine, theirs] = [ours(grid, x, y), told(line, x)];
+      // A link is underlined in the public API alone, whether or not a program asked for it.
+      if (theirs !== mine.plain && !(mine.linked && theirs === mine.underlined)) {
+        return `cell ${x},${y}: ${mine.plain} is publicly ${theirs}`;
+      }
+    }
+  }
+  return null;
+}
+
+function ours(grid: Grid, x: number, y: number) {
+  const line = grid.line(y);
+  const code = line.codes[x]!;
+  const { fg, bg, flags, link } = grid.inks.styles[line.styles[x]!]!;
+  const width = code & cell.wide ? 2 : code & cell.secondHalf ? 0 : 1;
+  const told = (underline: boolean) =>
+    JSON.stringify([grid.inks.text(code), width, fg, bg, flags & 0xff, underline]);
+  return {
+    plain: told(flags >> flag.underlineShift !== 0),
+    underlined: told(true),
+    linked: link !== 0,
+  };
+}
+
+function told(line: PublicLine, x: number): string {
+  const at = line.getCell(x)!;
+  // Half of a wide character whose other half is gone shows as nothing.
+  const owner = x > 0 && line.getCell(x - 1)!.getWidth() === 2 ? line.getCell(x - 1)! : null;
+  const second = at.getWidth() === 0;
+  const torn = second ? owner === null : at.getWidth() === 2 && line.getCell(x + 1)?.getWidth() !== 0;
+  const looks = second && owner !== null ? owner : at;
+  const text = torn ? " " : second ? "" : at.getChars() || " ";
+  const width = torn ? 1 : at.getWidth();
+  return JSON.stringify([text, width, ...look(looks)]);
+}
+
+function look(at: PublicCell): [number, number, number, boolean] {
+  const color = (rgb: boolean, value: number) => rgb ? 0x1000000 + value : value;
+  const flags = (at.isBold() ? flag.bold : 0) | (at.isDim() ? flag.dim : 0) |
+    (at.isItalic() ? flag.italic : 0) | (at.isBlink() ? flag.blink : 0) |
+    (at.isInverse() ? flag.inverse : 0) | (at.isInvisible() ? flag.invisible : 0) |
+    (at.isStrikethrough() ? flag.strikethrough : 0) | (at.isOverline() ? flag.overline : 0);
+  return [
+    color(at.isFgRGB(), at.getFgColor()),
+    color(at.isBgRGB(), at.getBgColor()),
+    flags,
+    Boolean(at.isUnderline()),
+  ];
+}

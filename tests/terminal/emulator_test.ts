@@ -20,9 +20,15 @@ Deno.test("what the painter writes, a terminal shows", () => {
     for (let step = 0; step < 10; step++) {
       emulator.write(encoder.encode(painter.paint(now)));
       emulator.read(read);
-      assert.equal(gridDifference(read, now), null, `seed ${seed}, step ${step}`);
+      assert.equal(
+        gridDifference(read, now),
+        null,
+        `seed ${seed}, step ${step}`,
+      );
       assertPublicCells(emulator, read);
-      now = random() < 0.1 ? randomGrid(random, cols, rows) : changedGrid(random, now);
+      now = random() < 0.1
+        ? randomGrid(random, cols, rows)
+        : changedGrid(random, now);
     }
   }
 });
@@ -70,5 +76,11 @@ Deno.test("links, underlines and cursor looks are read", () => {
   assert.equal(styleAt(0).flags, 0);
   assert.equal(styleAt(1).flags >> flag.underlineShift, 3);
   assert.equal(styleAt(1).underlineColor, 9);
-  assert.deepEqual(grid.cursor, { x: 2, y: 0, visible: true, shape: 2, blink: true });
+  assert.deepEqual(grid.cursor, {
+    x: 2,
+    y: 0,
+    visible: true,
+    shape: 2,
+    blink: true,
+  });
 });

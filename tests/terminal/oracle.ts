@@ -24,7 +24,8 @@ interface Pane {
   readonly title: string;
 }
 
-const paneFormat = "#{pane_id} #{pane_active} #{pane_left} #{pane_top} #{pane_width} " +
+const paneFormat =
+  "#{pane_id} #{pane_active} #{pane_left} #{pane_top} #{pane_width} " +
   "#{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{pane_title}";
 
 /** The pane's cells as tmux prints them, and where its printing of each row ends. */
@@ -53,7 +54,9 @@ export class Oracle implements AsyncDisposable {
       const difference = paneDifference(grid, pane, await this.#truth(pane));
       if (difference !== null) return `${pane.id}: ${difference}`;
     }
-    return client.grid === grid ? await this.witness.difference(grid) : "a new screen came";
+    return client.grid === grid
+      ? await this.witness.difference(grid)
+      : "a new screen came";
   }
 
   /** Waits until the session is at rest and the client shows it; fails with the last difference. */
@@ -74,14 +77,32 @@ export class Oracle implements AsyncDisposable {
   }
 
   async #panes(): Promise<Pane[]> {
-    const listed = await this.server.tmux("list-panes", "-t", this.session, "-F", paneFormat);
+    const listed = await this.server.tmux(
+      "list-panes",
+      "-t",
+      this.session,
+      "-F",
+      paneFormat,
+    );
     return listed.trim().split("\n").map((line) => {
       const [id = "", active, ...rest] = line.split(" ");
-      const [left = 0, top = 0, width = 0, height = 0, x = 0, y = 0] = rest.slice(0, 6).map(Number);
+      const [left = 0, top = 0, width = 0, height = 0, x = 0, y = 0] = rest
+        .slice(0, 6).map(Number);
       // The cursor stands on the last cell while the next character would wrap.
-      const cursor = `${left + Math.min(x, width - 1)},${top + y} ${rest[6] === "1"}`;
+      const cursor = `${left + Math.min(x, width - 1)},${top + y} ${
+        rest[6] === "1"
+      }`;
       const title = rest.slice(7).join(" ");
-      return { id, active: active === "1", left, top, width, height, cursor, title };
+      return {
+        id,
+        active: active === "1",
+        left,
+        top,
+        width,
+        height,
+        cursor,
+        title,
+      };
     });
   }
 
@@ -90,15 +111,27 @@ export class Oracle implements AsyncDisposable {
    * 53, as `5:3`, which means nothing else.
    */
   async #truth(pane: Pane): Promise<Truth> {
-    const captured = await this.server.tmux("capture-pane", "-p", "-e", "-N", "-t", pane.id);
+    const captured = await this.server.tmux(
+      "capture-pane",
+      "-p",
+      "-e",
+      "-N",
+      "-t",
+      pane.id,
+    );
     // Columns more, so that the cursor tells the end of a full row, and of one of a single cell.
     using emulator = new Emulator(pane.width + 2, pane.height, () => {});
-    const write = (text: string) => emulator.write(new TextEncoder().encode(text));
+    const write = (text: string) =>
+      emulator.write(new TextEncoder().encode(text));
     write("\x1b)0\x1b[?7l");
     const grid = new Grid(pane.width + 2, pane.height);
     const ends = captured.split("\n").slice(0, pane.height).map((line, y) => {
       // deno-lint-ignore no-control-regex -- an escape sequence is what it is about
-      write(`\x1b[${y + 1};1H${line.replaceAll(/(?<=\x1b\[[0-9;:]*)\b5:3(?=[;m])/g, "53")}`);
+      write(
+        `\x1b[${y + 1};1H${
+          line.replaceAll(/(?<=\x1b\[[0-9;:]*)\b5:3(?=[;m])/g, "53")
+        }`,
+      );
       emulator.read(grid);
       return grid.cursor.x;
     });
@@ -107,7 +140,9 @@ export class Oracle implements AsyncDisposable {
 }
 
 function paneDifference(grid: Grid, pane: Pane, truth: Truth): string | null {
-  if (pane.left + pane.width > grid.cols || pane.top + pane.height > grid.rows) {
+  if (
+    pane.left + pane.width > grid.cols || pane.top + pane.height > grid.rows
+  ) {
     return `pane ${pane.width}x${pane.height} in a client of ${grid.cols}x${grid.rows}`;
   }
   for (let y = 0; y < pane.height; y++) {
@@ -127,10 +162,16 @@ function paneDifference(grid: Grid, pane: Pane, truth: Truth): string | null {
   if (cursor !== pane.cursor && (visible || pane.cursor.endsWith("true"))) {
     return `cursor ${cursor} is not ${pane.cursor}`;
   }
-  return grid.title === pane.title ? null : `title ${grid.title} is not ${pane.title}`;
+  return grid.title === pane.title
+    ? null
+    : `title ${grid.title} is not ${pane.title}`;
 }
 
-function shown(grid: Grid, x: number, y: number): { told: string; erased: boolean } {
+function shown(
+  grid: Grid,
+  x: number,
+  y: number,
+): { told: string; erased: boolean } {
   const line = grid.line(y);
   const code = line.codes[x]!;
   const style = grid.inks.styles[line.styles[x]!]!;
@@ -143,4 +184,5 @@ function shown(grid: Grid, x: number, y: number): { told: string; erased: boolea
 }
 
 const hasOnlyBackground = ({ fg, flags, underlineColor, link }: Style) =>
-  fg === colorDefault && flags === 0 && underlineColor === colorDefault && link === 0;
+  fg === colorDefault && flags === 0 && underlineColor === colorDefault &&
+  link === 0;

@@ -1,4 +1,4 @@
-import { corpus } from "./corpus.ts";
+import { corpus, corpusEntry } from "./corpus.ts";
 import { Oracle } from "./oracle.ts";
 import { Player, playerLine } from "./player.ts";
 import { sessionName, TmuxFixture } from "./terminal_fixture.ts";
@@ -23,13 +23,22 @@ Deno.test("over the corpus a client shows what tmux shows", async (t) => {
 
 Deno.test("splits are composed", async () => {
   await using tmux = await TmuxFixture.start();
-  await Deno.writeTextFile(`${tmux.folder}/play`, corpus[0]![1]);
+  await Deno.writeTextFile(
+    `${tmux.folder}/play`,
+    corpusEntry("every SGR")[1] as string,
+  );
   await tmux.session(name, `cat ${tmux.folder}/play; sleep 60`);
   const client = tmux.connect(name);
   client.init(120, 40);
   await using oracle = await Oracle.of(tmux, name);
   await tmux.tmux("split-window", "-h", "-t", name, "seq 1 500; sleep 60");
-  await tmux.tmux("split-window", "-v", "-t", name, "printf '漢字漢字'; sleep 60");
+  await tmux.tmux(
+    "split-window",
+    "-v",
+    "-t",
+    name,
+    "printf '漢字漢字'; sleep 60",
+  );
   await oracle.agrees(client, "three panes");
 });
 
@@ -60,7 +69,10 @@ for (
   } catch {
     missing = true;
   }
-  Deno.test({ name: `${binary} looks as in tmux after every key`, ignore: missing }, async () => {
+  Deno.test({
+    name: `${binary} looks as in tmux after every key`,
+    ignore: missing,
+  }, async () => {
     await using tmux = await TmuxFixture.start();
     const text = Array.from(
       { length: 400 },
@@ -81,7 +93,10 @@ for (
 
 Deno.test("the smallest and the largest screen", async () => {
   await using tmux = await TmuxFixture.start();
-  await Deno.writeTextFile(`${tmux.folder}/play`, corpus[1]![1].repeat(40));
+  await Deno.writeTextFile(
+    `${tmux.folder}/play`,
+    (corpusEntry("24-bit and palette ramps")[1] as string).repeat(40),
+  );
   await tmux.session(name, `cat ${tmux.folder}/play; sleep 60`);
   const client = tmux.connect(name);
   client.init(1, 1);

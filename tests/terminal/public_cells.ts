@@ -15,14 +15,19 @@ export function assertPublicCells(emulator: Emulator, grid: Grid): void {
 }
 
 /** The first cell that the public API tells otherwise than `grid`, in words, or null. */
-export function publicDifference(emulator: Emulator, grid: Grid): string | null {
+export function publicDifference(
+  emulator: Emulator,
+  grid: Grid,
+): string | null {
   const buffer = emulator.terminal.buffer.active;
   for (let y = 0; y < grid.rows; y++) {
     const line = buffer.getLine(buffer.baseY + y)!;
     for (let x = 0; x < grid.cols; x++) {
       const [mine, theirs] = [ours(grid, x, y), told(line, x)];
       // A link is underlined in the public API alone, whether or not a program asked for it.
-      if (theirs !== mine.plain && !(mine.linked && theirs === mine.underlined)) {
+      if (
+        theirs !== mine.plain && !(mine.linked && theirs === mine.underlined)
+      ) {
         return `cell ${x},${y}: ${mine.plain} is publicly ${theirs}`;
       }
     }
@@ -36,7 +41,14 @@ function ours(grid: Grid, x: number, y: number) {
   const { fg, bg, flags, link } = grid.inks.styles[line.styles[x]!]!;
   const width = code & cell.wide ? 2 : code & cell.secondHalf ? 0 : 1;
   const told = (underline: boolean) =>
-    JSON.stringify([grid.inks.text(code), width, fg, bg, flags & 0xff, underline]);
+    JSON.stringify([
+      grid.inks.text(code),
+      width,
+      fg,
+      bg,
+      flags & 0xff,
+      underline,
+    ]);
   return {
     plain: told(flags >> flag.underlineShift !== 0),
     underlined: told(true),
@@ -47,9 +59,13 @@ function ours(grid: Grid, x: number, y: number) {
 function told(line: PublicLine, x: number): string {
   const at = line.getCell(x)!;
   // Half of a wide character whose other half is gone shows as nothing.
-  const owner = x > 0 && line.getCell(x - 1)!.getWidth() === 2 ? line.getCell(x - 1)! : null;
+  const owner = x > 0 && line.getCell(x - 1)!.getWidth() === 2
+    ? line.getCell(x - 1)!
+    : null;
   const second = at.getWidth() === 0;
-  const torn = second ? owner === null : at.getWidth() === 2 && line.getCell(x + 1)?.getWidth() !== 0;
+  const torn = second
+    ? owner === null
+    : at.getWidth() === 2 && line.getCell(x + 1)?.getWidth() !== 0;
   const looks = second && owner !== null ? owner : at;
   const text = torn ? " " : second ? "" : at.getChars() || " ";
   const width = torn ? 1 : at.getWidth();
@@ -57,11 +73,14 @@ function told(line: PublicLine, x: number): string {
 }
 
 function look(at: PublicCell): [number, number, number, boolean] {
-  const color = (rgb: boolean, value: number) => rgb ? 0x1000000 + value : value;
+  const color = (rgb: boolean, value: number) =>
+    rgb ? 0x1000000 + value : value;
   const flags = (at.isBold() ? flag.bold : 0) | (at.isDim() ? flag.dim : 0) |
     (at.isItalic() ? flag.italic : 0) | (at.isBlink() ? flag.blink : 0) |
-    (at.isInverse() ? flag.inverse : 0) | (at.isInvisible() ? flag.invisible : 0) |
-    (at.isStrikethrough() ? flag.strikethrough : 0) | (at.isOverline() ? flag.overline : 0);
+    (at.isInverse() ? flag.inverse : 0) |
+    (at.isInvisible() ? flag.invisible : 0) |
+    (at.isStrikethrough() ? flag.strikethrough : 0) |
+    (at.isOverline() ? flag.overline : 0);
   return [
     color(at.isFgRGB(), at.getFgColor()),
     color(at.isBgRGB(), at.getBgColor()),

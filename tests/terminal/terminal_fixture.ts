@@ -34,7 +34,10 @@ export class TmuxFixture implements AsyncDisposable {
 
   static async start(): Promise<TmuxFixture> {
     const folder = await Deno.makeTempDir({ prefix: "terminal-" });
-    const paths = { tmux: await programPath("tmux"), script: await programPath("script") };
+    const paths = {
+      tmux: await programPath("tmux"),
+      script: await programPath("script"),
+    };
     const environment = {
       PATH: "/usr/bin:/bin",
       HOME: folder,
@@ -45,7 +48,11 @@ export class TmuxFixture implements AsyncDisposable {
       PS1: "$ ",
     };
     const lane = new CommandLane({
-      programs: { sh: "/bin/sh", tmux: paths.tmux, stty: await programPath("stty") },
+      programs: {
+        sh: "/bin/sh",
+        tmux: paths.tmux,
+        stty: await programPath("stty"),
+      },
       timeoutPath: await programPath("timeout"),
       environment,
       concurrencyMax: 500,
@@ -99,7 +106,11 @@ export class TmuxFixture implements AsyncDisposable {
   }
 
   async clients(): Promise<string[]> {
-    const listed = await this.tmux("list-clients", "-F", "#{client_name} #{client_control_mode}");
+    const listed = await this.tmux(
+      "list-clients",
+      "-F",
+      "#{client_name} #{client_control_mode}",
+    );
     return listed.split("\n").filter((line) => line !== "");
   }
 
@@ -139,7 +150,9 @@ export class TestClient {
       }
       const received = this.follower.receive(text);
       if (received.kind === "exit") this.exitCode = received.code;
-      else if (this.acking) { for (const frame of received.send) this.send(frame); }
+      else if (this.acking) {
+        for (const frame of received.send) this.send(frame);
+      }
     });
   }
 
@@ -157,10 +170,15 @@ export class TestClient {
   }
   get text(): string {
     const { grid } = this;
-    return grid === null ? "" : grid.lines.map((_, y) => grid.text(y)).join("\n").trimEnd();
+    return grid === null
+      ? ""
+      : grid.lines.map((_, y) => grid.text(y)).join("\n").trimEnd();
   }
   async shows(text: string | RegExp): Promise<void> {
-    const holds = () => typeof text === "string" ? this.text.includes(text) : text.test(this.text);
+    const holds = () =>
+      typeof text === "string"
+        ? this.text.includes(text)
+        : text.test(this.text);
     await this.socket.until(holds).catch((thrown) => {
       assert.fail(`${thrown.message}\nwanted ${text}\nscreen:\n${this.text}`);
     });
@@ -172,7 +190,10 @@ export class TestClient {
 }
 
 /** Waits until `holds` is true, for things that announce themselves nowhere. */
-export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
+export async function eventually(
+  what: string,
+  holds: () => Promise<boolean>,
+): Promise<void> {
   for (let i = 0; i < 200; i++) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 25));

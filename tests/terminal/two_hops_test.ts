@@ -6,7 +6,7 @@ import { limits } from "../../shared/limits.ts";
 import { ScreenFollower } from "../../shared/terminal/client.ts";
 import type { ClientFrame } from "../../shared/terminal/protocol.ts";
 import { until, withListener } from "../support/listen_support.ts";
-import { corpus } from "./corpus.ts";
+import { corpusEntry } from "./corpus.ts";
 import { sessionName, TmuxFixture } from "./terminal_fixture.ts";
 
 const name = sessionName("8");
@@ -33,15 +33,23 @@ class RemoteClient {
   }
   get text(): string {
     const grid = this.follower.grid;
-    return grid === null ? "" : grid.lines.map((_, y) => grid.text(y)).join("\n");
+    return grid === null
+      ? ""
+      : grid.lines.map((_, y) => grid.text(y)).join("\n");
   }
 }
 
 Deno.test("through a bridge and a ship, over sockets with deflate, the screen is the same", async () => {
   await using tmux = await TmuxFixture.start();
-  await Deno.writeTextFile(`${tmux.folder}/play`, corpus[2]![1]);
+  await Deno.writeTextFile(
+    `${tmux.folder}/play`,
+    corpusEntry("wide, combining, joined and right-to-left text")[1] as string,
+  );
   await tmux.session(name, `cat ${tmux.folder}/play; exec sh`);
-  const ship = (request: Request, connection: Parameters<Parameters<typeof withListener>[0]>[1]) =>
+  const ship = (
+    request: Request,
+    connection: Parameters<Parameters<typeof withListener>[0]>[1],
+  ) =>
     connection.upgrade(request, {
       ...options,
       onSocket: (socket) => tmux.terminals.serve(socket, name),
@@ -58,7 +66,10 @@ Deno.test("through a bridge and a ship, over sockets with deflate, the screen is
         await dial(`ws://127.0.0.1:${bridgeListener.port}/`, options),
       );
       client.send({ type: "init", cols: 80, rows: 24 });
-      await until("the text is there", () => client.text.includes("漢字かな한글"));
+      await until(
+        "the text is there",
+        () => client.text.includes("漢字かな한글"),
+      );
       client.send({ type: "input", data: "seq 1 2000; echo la''st\r" });
       await until("the flood is over", () => /^last$/m.test(client.text));
       client.send({ type: "resize", cols: 200, rows: 50 });
@@ -69,10 +80,15 @@ Deno.test("through a bridge and a ship, over sockets with deflate, the screen is
       assert.deepEqual(client.closed, { code: 1000, reason: "" });
       assert.equal(tmux.terminals.open, 0);
 
-      const bad = new RemoteClient(await dial(`ws://127.0.0.1:${bridgeListener.port}/`, options));
+      const bad = new RemoteClient(
+        await dial(`ws://127.0.0.1:${bridgeListener.port}/`, options),
+      );
       bad.socket.send("{");
       await until("it is closed", () => bad.closed !== null);
-      assert.deepEqual(bad.closed, { code: 1008, reason: "Invalid terminal message" });
+      assert.deepEqual(bad.closed, {
+        code: 1008,
+        reason: "Invalid terminal message",
+      });
       await until("the guard is free", () => tmux.terminals.open === 0);
     });
   });

@@ -2,7 +2,11 @@
  * A second truth beside `capture-pane`: another tmux client, of a terminal that knows less, which draws
  * its whole screen anew whenever it is asked. It shares no byte with the client under test.
  */
-import { type Grid, Grid as Cells, gridDifference } from "../../shared/terminal/grid.ts";
+import {
+  type Grid,
+  Grid as Cells,
+  gridDifference,
+} from "../../shared/terminal/grid.ts";
 import { Emulator } from "../../ship/terminal/emulator.ts";
 import { publicDifference } from "./public_cells.ts";
 
@@ -32,7 +36,11 @@ export class Witness implements AsyncDisposable {
     private readonly tty: string,
     private size: { cols: number; rows: number },
   ) {
-    this.#emulator = new Emulator(size.cols, size.rows, (reply) => this.#reply(reply));
+    this.#emulator = new Emulator(
+      size.cols,
+      size.rows,
+      (reply) => this.#reply(reply),
+    );
     this.#stdin = child.stdin.getWriter();
     this.#reading = this.#read();
   }
@@ -41,8 +49,14 @@ export class Witness implements AsyncDisposable {
   static async attach(server: TmuxServer, session: string): Promise<Witness> {
     const size = { cols: 80, rows: 24 };
     // `screen` has no bce: tmux writes every coloured blank as a space. It does not know hidden text.
-    await server.tmux("set-option", "-s", "terminal-overrides[4701]", "screen*:invis=\\E[8m");
-    const attach = `stty raw -echo rows ${size.rows} cols ${size.cols}; TERM=screen-256color ` +
+    await server.tmux(
+      "set-option",
+      "-s",
+      "terminal-overrides[4701]",
+      "screen*:invis=\\E[8m",
+    );
+    const attach =
+      `stty raw -echo rows ${size.rows} cols ${size.cols}; TERM=screen-256color ` +
       `exec tmux -u -T ${features} -N -L grid-ship attach -t =${session}: -f ignore-size,read-only`;
     const child = new Deno.Command("/usr/bin/script", {
       args: ["-qefc", attach, "/dev/null"],
@@ -53,7 +67,11 @@ export class Witness implements AsyncDisposable {
       stderr: "null",
     }).spawn();
     for (let i = 0; i < 200; i++) {
-      const listed = await server.tmux("list-clients", "-F", "#{client_readonly} #{client_tty}");
+      const listed = await server.tmux(
+        "list-clients",
+        "-F",
+        "#{client_readonly} #{client_tty}",
+      );
       const tty = /^1 (\S+)$/m.exec(listed)?.[1];
       if (tty !== undefined) return new Witness(server, child, tty, size);
       await new Promise((resolve) => setTimeout(resolve, 10));
@@ -74,7 +92,9 @@ export class Witness implements AsyncDisposable {
       const difference = gridDifference(grid, drawn);
       if (difference === null) return publicDifference(this.#emulator, drawn);
       const leftMs = deadlineMs - performance.now();
-      if (leftMs <= 0 || !await this.#more(leftMs)) return `a redraw: ${difference}`;
+      if (leftMs <= 0 || !await this.#more(leftMs)) {
+        return `a redraw: ${difference}`;
+      }
     }
   }
 
@@ -99,8 +119,13 @@ export class Witness implements AsyncDisposable {
   /** Fills every cell with what no test writes, so that only a redraw can make it right. */
   #poison(): void {
     const { cols, rows } = this.size;
-    const lines = Array.from({ length: rows }, (_, y) => `\x1b[${y + 1};1H${"¿".repeat(cols)}`);
-    this.#emulator.write(encoder.encode(`\x1b7\x1b[m\x1b[31m${lines.join("")}\x1b8`));
+    const lines = Array.from(
+      { length: rows },
+      (_, y) => `\x1b[${y + 1};1H${"¿".repeat(cols)}`,
+    );
+    this.#emulator.write(
+      encoder.encode(`\x1b7\x1b[m\x1b[31m${lines.join("")}\x1b8`),
+    );
   }
 
   async #read(): Promise<void> {

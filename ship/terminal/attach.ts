@@ -67,13 +67,17 @@ export class Attachment implements AsyncDisposable {
     if (prepared.code !== 0) return null;
     let attachment: Attachment | null = null;
     let stderr = "";
-    const client = await host.lane.converse("sh", attachArguments(address, size), {
-      env: { TERM: "xterm-256color", SHELL: "/bin/sh" },
-      onStderr(text) {
-        stderr = (stderr + text).slice(-stderrCharactersMax);
-        attachment?.namePty(stderr);
+    const client = await host.lane.converse(
+      "sh",
+      attachArguments(address, size),
+      {
+        env: { TERM: "xterm-256color", SHELL: "/bin/sh" },
+        onStderr(text) {
+          stderr = (stderr + text).slice(-stderrCharactersMax);
+          attachment?.namePty(stderr);
+        },
       },
-    });
+    );
     attachment = new Attachment(host, address, client);
     attachment.namePty(stderr);
     return attachment;
@@ -107,7 +111,9 @@ export class Attachment implements AsyncDisposable {
 
   #send(bytes: Uint8Array<ArrayBuffer>): void {
     // A failed write means that the client is gone, which `read` tells.
-    this.#writer.write(bytes).catch(() => {}).finally(() => this.#pendingBytes -= bytes.length);
+    this.#writer.write(bytes).catch(() => {}).finally(() =>
+      this.#pendingBytes -= bytes.length
+    );
   }
 
   /** Gives the PTY a new size; of many asked for at once the last one counts. Settles when it has it. */
@@ -121,7 +127,9 @@ export class Attachment implements AsyncDisposable {
       const size = this.#wantedSize;
       if (size === null || this.#tty === null || this.#closed) return;
       this.#wantedSize = null;
-      await this.host.lane.run("stty", resizeArguments(this.#tty, size), { timeoutMs: resizeMs })
+      await this.host.lane.run("stty", resizeArguments(this.#tty, size), {
+        timeoutMs: resizeMs,
+      })
         .catch(() => {});
     });
     return this.#resizing;
@@ -161,6 +169,8 @@ export class Attachment implements AsyncDisposable {
 class SideClient {
   #writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>> | null = null;
   #saying = false;
+  /** The newest command that came while it could not be said. */
+  #next: string | null = null;
   readonly #client: Promise<Conversation | null>;
   readonly #reading: Promise<void>;
 
@@ -170,16 +180,27 @@ class SideClient {
       if (client === null) return;
       this.#writer = client.stdin.getWriter();
       this.#writer.closed.catch(() => {});
+      this.#sayNext();
       for await (const _ of client.stdout);
       this.#writer = null;
     });
   }
 
-  /** Says one command; drops it while the one before has not been taken. */
+  /** Says one command, when the one before has been taken; of those that wait only the newest. */
   say(command: string): void {
-    if (this.#writer === null || this.#saying) return;
+    this.#next = command;
+    this.#sayNext();
+  }
+
+  #sayNext(): void {
+    if (this.#writer === null || this.#saying || this.#next === null) return;
     this.#saying = true;
-    this.#writer.write(encoder.encode(command)).catch(() => {}).finally(() => this.#saying = false);
+    const bytes = encoder.encode(this.#next);
+    this.#next = null;
+    this.#writer.write(bytes).then(() => {
+      this.#saying = false;
+      this.#sayNext();
+    }, () => {});
   }
 
   async end(): Promise<void> {

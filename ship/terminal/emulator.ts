@@ -5,7 +5,12 @@
  * with the public API, so that an upgrade which moves these things cannot land.
  */
 import xterm from "@xterm/headless";
-import { cell, type Grid, type Inks, type Style } from "../../shared/terminal/grid.ts";
+import {
+  cell,
+  type Grid,
+  type Inks,
+  type Style,
+} from "../../shared/terminal/grid.ts";
 import {
   clusterForFrame,
   colorDefault,
@@ -21,7 +26,11 @@ import { tmuxWidths } from "./widths.ts";
 
 /** The packed cell: content, foreground, background. */
 const wordsPerCell = 3;
-const content = { valueMask: 0x1fffff, combined: 1 << 21, widthShift: 22 } as const;
+const content = {
+  valueMask: 0x1fffff,
+  combined: 1 << 21,
+  widthShift: 22,
+} as const;
 const color = {
   modeMask: 0x3000000,
   rgb: 0x3000000,
@@ -43,13 +52,15 @@ const bgBits = [
 ] as const;
 const bgExtended = 0x10000000;
 const extUnderlineShift = 26;
-/** The library does not go below. */
+/** The library's own resize does not go below, and its reflow of wide characters would not end there. */
 const colsMin = 2;
 
 interface PackedLine {
   readonly _data: Uint32Array;
   readonly _combined: Readonly<Record<number, string>>;
-  readonly _extendedAttrs: Readonly<Record<number, { _ext: number; _urlId: number } | undefined>>;
+  readonly _extendedAttrs: Readonly<
+    Record<number, { _ext: number; _urlId: number } | undefined>
+  >;
 }
 interface Core {
   readonly buffer: {
@@ -57,7 +68,13 @@ interface Core {
     readonly ybase: number;
     readonly x: number;
     readonly y: number;
+    readonly scrollTop: number;
+    readonly scrollBottom: number;
   };
+  readonly buffers: {
+    readonly normal: { clear(): void; fillViewportRows(): void };
+  };
+  readonly _bufferService: { resize(cols: number, rows: number): void };
   readonly coreService: {
     readonly isCursorHidden: boolean;
     readonly decPrivateModes: {
@@ -66,7 +83,9 @@ interface Core {
     };
   };
   readonly coreMouseService: { readonly activeEncoding: string };
-  readonly _oscLinkService: { getLinkData(id: number): { uri: string } | undefined };
+  readonly _oscLinkService: {
+    getLinkData(id: number): { uri: string } | undefined;
+  };
   readonly _inputHandler: { parse(bytes: Uint8Array): void };
 }
 
@@ -89,6 +108,7 @@ export class Emulator implements Disposable {
   readonly #core: Core;
   #title = "";
   #synchronized = false;
+  #strayed = false;
   /** Per row the packed words last read, so that an unchanged row costs a comparison. */
   #read: Uint32Array[] = [];
   /** Rows with clusters or extended attributes, whose words do not tell everything. */
@@ -97,7 +117,11 @@ export class Emulator implements Disposable {
   readonly #styles = new Map<number, Map<number, number>>();
 
   /** `onReply` gets what a terminal answers by itself (device attributes, cursor reports). */
-  constructor(private cols: number, private rows: number, onReply: (text: string) => void) {
+  constructor(
+    private cols: number,
+    private rows: number,
+    onReply: (text: string) => void,
+  ) {
     this.terminal = new xterm.Terminal({
       cols: Math.max(cols, colsMin),
       rows,
@@ -108,13 +132,24 @@ export class Emulator implements Disposable {
     this.#core = (this.terminal as unknown as { _core: Core })._core;
     this.terminal.unicode.register(tmuxWidths);
     this.terminal.unicode.activeVersion = tmuxWidths.version;
+    this.#narrow();
     this.terminal.onData(onReply);
     this.terminal.onTitleChange((title) => this.#title = titleForFrame(title));
     // tmux before 3.4 marks a tear-free update with these; later ones with mode 2026.
-    this.terminal.parser.registerDcsHandler({ prefix: "=", final: "s" }, (_data, [what]) => {
-      this.#synchronized = what === 1;
-      return true;
-    });
+    this.terminal.parser.registerDcsHandler(
+      { prefix: "=", final: "s" },
+      (_data, [what]) => {
+        this.#synchronized = what === 1;
+        return true;
+      },
+    );
+    for (const final of ["L", "M"]) {
+      this.terminal.parser.registerCsiHandler({ final }, () => {
+        const { y, scrollTop, scrollBottom } = this.#core.buffer;
+        this.#strayed ||= y < scrollTop || y > scrollBottom;
+        return false;
+      });
+    }
   }
 
   /** Takes bytes in and parses them before it returns. */
@@ -123,10 +158,37 @@ export class Emulator implements Disposable {
   }
 
   resize(cols: number, rows: number): void {
+    const narrow = Math.min(this.cols, cols) < colsMin;
     this.cols = cols;
     this.rows = rows;
+    if (narrow) this.#emptyNormalScreen();
     this.terminal.resize(Math.max(cols, colsMin), rows);
+    this.#narrow();
     this.#readInto = null;
+  }
+
+  /** One column, which is what tmux then draws for. */
+  #narrow(): void {
+    if (this.cols < colsMin) {
+      this.#core._bufferService.resize(this.cols, this.rows);
+    }
+  }
+
+  /** The screen that tmux does not draw on is the one that the library would reflow. */
+  #emptyNormalScreen(): void {
+    const { normal } = this.#core.buffers;
+    normal.clear();
+    normal.fillViewportRows();
+  }
+
+  /**
+   * True once after bytes with which tmux's idea of the screen and every terminal's part: it inserts and
+   * deletes lines outside of the scroll region, where terminals do nothing. Only a redraw mends it.
+   */
+  takeStrayed(): boolean {
+    const strayed = this.#strayed;
+    this.#strayed = false;
+    return strayed;
   }
 
   /** True between the marks of an update that should be seen whole. */
@@ -139,7 +201,9 @@ export class Emulator implements Disposable {
    * at most about `cellsMax` changed cells; `more` says that rows are left for the next call.
    */
   read(grid: Grid, cellsMax = Infinity): Reading {
-    if (this.#readInto?.grid !== grid || this.#readInto.inks !== grid.inks) this.#forget(grid);
+    if (this.#readInto?.grid !== grid || this.#readInto.inks !== grid.inks) {
+      this.#forget(grid);
+    }
     let cells = 0;
     for (let y = 0; y < this.rows; y++) {
       const line = this.#core.buffer.lines.get(this.#core.buffer.ybase + y);
@@ -170,7 +234,9 @@ export class Emulator implements Disposable {
     const before = this.#read[y];
     if (before === undefined || this.#opaque[y]) return false;
     const words = line._data;
-    for (let i = 0; i < before.length; i++) if (before[i] !== words[i]) return false;
+    for (let i = 0; i < before.length; i++) {
+      if (before[i] !== words[i]) return false;
+    }
     return true;
   }
 
@@ -206,7 +272,9 @@ export class Emulator implements Disposable {
     const fg = line._data[x * wordsPerCell + 1]!;
     const bg = line._data[x * wordsPerCell + 2]!;
     const extended = bg & bgExtended ? line._extendedAttrs[x] : undefined;
-    if (extended !== undefined) return inks.style(this.#styleOf(inks, { fg, bg, extended }));
+    if (extended !== undefined) {
+      return inks.style(this.#styleOf(inks, { fg, bg, extended }));
+    }
     let byBg = this.#styles.get(fg);
     if (byBg === undefined) this.#styles.set(fg, byBg = new Map());
     let index = byBg.get(bg);
@@ -219,13 +287,18 @@ export class Emulator implements Disposable {
 
   #styleOf(
     inks: Inks,
-    { fg, bg, extended }: { fg: number; bg: number; extended?: { _ext: number; _urlId: number } },
+    { fg, bg, extended }: {
+      fg: number;
+      bg: number;
+      extended?: { _ext: number; _urlId: number };
+    },
   ): Style {
     let flags = 0;
     for (const [bit, own] of fgBits) if (fg & bit) flags |= own;
     for (const [bit, own] of bgBits) if (bg & bit) flags |= own;
     if (fg & fgUnderline) {
-      const kind = (extended?._ext ?? 0) >> extUnderlineShift & flag.underlineMask;
+      const kind = (extended?._ext ?? 0) >> extUnderlineShift &
+        flag.underlineMask;
       flags |= (kind === 0 ? 1 : Math.min(kind, 5)) << flag.underlineShift;
     }
     const uri = extended === undefined || extended._urlId === 0
@@ -237,9 +310,10 @@ export class Emulator implements Disposable {
       bg: colorOf(bg),
       flags,
       // Without an underline its colour shows nowhere, and the library forgets it.
-      underlineColor: extended !== undefined && flags >> flag.underlineShift !== 0
-        ? underlineColorOf(extended._ext)
-        : colorDefault,
+      underlineColor:
+        extended !== undefined && flags >> flag.underlineShift !== 0
+          ? underlineColorOf(extended._ext)
+          : colorDefault,
       link: link === null ? 0 : inks.link(link),
     };
   }
@@ -251,16 +325,21 @@ export class Emulator implements Disposable {
       x: Math.min(buffer.x, this.cols - 1),
       y: Math.min(buffer.y, this.rows - 1),
       visible: !coreService.isCursorHidden,
-      shape: cursorStyle === undefined ? null : ["block", "underline", "bar"].indexOf(cursorStyle),
+      shape: cursorStyle === undefined
+        ? null
+        : ["block", "underline", "bar"].indexOf(cursorStyle),
       blink: cursorStyle !== undefined && cursorBlink === true,
     };
     const modes = this.terminal.modes;
-    grid.modes = (modes.applicationCursorKeysMode ? mode.applicationCursor : 0) |
+    grid.modes =
+      (modes.applicationCursorKeysMode ? mode.applicationCursor : 0) |
       (modes.applicationKeypadMode ? mode.applicationKeypad : 0) |
       (modes.bracketedPasteMode ? mode.bracketedPaste : 0) |
       (modes.sendFocusMode ? mode.focus : 0) |
       trackings[modes.mouseTrackingMode] << mode.mouseShift |
-      (coreMouseService.activeEncoding.startsWith("SGR") ? mouseEncoding.sgr : 0) <<
+      (coreMouseService.activeEncoding.startsWith("SGR")
+          ? mouseEncoding.sgr
+          : 0) <<
         mode.mouseEncodingShift;
     grid.title = this.#title;
   }
@@ -269,7 +348,9 @@ export class Emulator implements Disposable {
 function colorOf(word: number): number {
   const kind = word & color.modeMask;
   if (kind === 0) return colorDefault;
-  return kind === color.rgb ? colorRgb + (word & color.rgbMask) : word & color.paletteMask;
+  return kind === color.rgb
+    ? colorRgb + (word & color.rgbMask)
+    : word & color.paletteMask;
 }
 
 /** The library writes SGR 59 as all ones, which is also white; the reset is what programs send. */
@@ -287,6 +368,9 @@ function single(value: number, width: number): number {
 }
 
 function combined(inks: Inks, text: string | undefined, width: number): number {
-  const cluster = clusterForFrame(text ?? "");
-  return cluster === "" ? single(0, width) : inks.code(cluster, width === 2 ? 2 : 1);
+  // A joiner that joins nothing shows nothing, and tmux sends it when it redraws, not when it comes.
+  const cluster = clusterForFrame(text ?? "").replace(/\u200d+$/, "");
+  return cluster === ""
+    ? single(0, width)
+    : inks.code(cluster, width === 2 ? 2 : 1);
 }

@@ -27,7 +27,10 @@ export interface ViewerOptions {
 type Ending = (typeof terminalClose)[keyof typeof terminalClose];
 
 /** Serves `socket` until either side ends; settles when every child of it is gone. Never rejects. */
-export async function view(socket: Socket, options: ViewerOptions): Promise<void> {
+export async function view(
+  socket: Socket,
+  options: ViewerOptions,
+): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const connection: Connection = {
     socket,
@@ -72,9 +75,15 @@ interface Opening {
 }
 
 /** Waits for `init`; null when the connection ended instead. */
-async function opened({ socket, over, end }: Connection, clock: Clock): Promise<Opening | null> {
+async function opened(
+  { socket, over, end }: Connection,
+  clock: Clock,
+): Promise<Opening | null> {
   const { promise, resolve } = Promise.withResolvers<Opening>();
-  using _timeout = clock.after(limits.terminalInitMs, () => end(terminalClose.initTimeout));
+  using _timeout = clock.after(
+    limits.terminalInitMs,
+    () => end(terminalClose.initTimeout),
+  );
   socket.onText((text) => {
     const frame = decodeClientFrame(text);
     if (frame?.type !== "init") return end(terminalClose.invalid);
@@ -137,6 +146,7 @@ class Viewer implements AsyncDisposable {
       if (bytes === null || this.#ended) return;
       this.#flood.read();
       await this.#screen.feed(bytes, () => this.#pacer.changed());
+      if (this.#screen.takeStrayed()) this.#flood.strayed();
     }
   }
 
@@ -166,8 +176,13 @@ class Viewer implements AsyncDisposable {
 
   #input(text: string): void {
     if (this.#attachment === null) this.#earlyInput.push(text);
-    else if (!this.#attachment.write(text)) return this.#end(terminalClose.overflow);
-    const early = this.#earlyInput.reduce((sum, piece) => sum + piece.length, 0);
+    else if (!this.#attachment.write(text)) {
+      return this.#end(terminalClose.overflow);
+    }
+    const early = this.#earlyInput.reduce(
+      (sum, piece) => sum + piece.length,
+      0,
+    );
     if (early > earlyInputCharactersMax) this.#end(terminalClose.overflow);
   }
 

@@ -3,7 +3,8 @@ import { AnsiPainter } from "../../shared/terminal/ansi.ts";
 import { Grid, gridDifference } from "../../shared/terminal/grid.ts";
 import { flag } from "../../shared/terminal/protocol.ts";
 import { Emulator } from "../../ship/terminal/emulator.ts";
-import { assertPublicCells } from "./public_cells.ts";
+import { corpus } from "./corpus.ts";
+import { assertPublicCells, publicDifference } from "./public_cells.ts";
 import { below, changedGrid, randomGrid, seeded } from "./random_grid.ts";
 
 const encoder = new TextEncoder();
@@ -29,6 +30,20 @@ Deno.test("what the painter writes, a terminal shows", () => {
       now = random() < 0.1
         ? randomGrid(random, cols, rows)
         : changedGrid(random, now);
+    }
+  }
+});
+
+Deno.test("over the corpus the cells read are the library's public ones", () => {
+  for (const [what, bytes] of corpus) {
+    for (const [cols, rows] of [[80, 24], [7, 3], [1, 1]] as const) {
+      using emulator = new Emulator(cols, rows, () => {});
+      emulator.write(typeof bytes === "string" ? encoder.encode(bytes) : bytes);
+      const grid = new Grid(cols, rows);
+      emulator.read(grid);
+      for (const line of grid.lines) assert.ok(line.isWhole(), what);
+      const difference = publicDifference(emulator, grid);
+      assert.equal(difference, null, `${what} at ${cols}x${rows}`);
     }
   }
 });
@@ -83,4 +98,64 @@ Deno.test("links, underlines and cursor looks are read", () => {
     shape: 2,
     blink: true,
   });
+});
+
+Deno.test("one column is one column, whatever stands or comes in it", () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const random = seeded(seed);
+    using emulator = new Emulator(
+      below(random, 4) + 1,
+      below(random, 4) + 1,
+      () => {},
+    );
+    for (let round = 0; round < 30; round++) {
+      const screen = ["", "\x1b[?1049h", "\x1b[?1049l"][below(random, 3)]!;
+      const place = `\x1b[${below(random, 6)};${below(random, 4)}H`;
+      const what = [
+        "漢字漢字漢字",
+        "a",
+        "\x1b[4h漢",
+        "\x1b[2P",
+        "\x1b[@",
+        "\t\b",
+        "e\u0301",
+      ];
+      emulator.write(
+        encoder.encode(screen + place + what[below(random, what.length)]),
+      );
+      const [cols, rows] = [
+        random() < 0.5 ? 1 : 1 + below(random, 30),
+        1 + below(random, 6),
+      ];
+      if (random() < 0.5) emulator.resize(cols, rows);
+      const grid = new Grid(emulator.terminal.cols, emulator.terminal.rows);
+      emulator.read(grid);
+      assertPublicCells(emulator, grid);
+    }
+    emulator.resize(1, 3);
+    emulator.write(encoder.encode("\x1b[2J\x1b[Habc"));
+    const grid = new Grid(1, 3);
+    emulator.read(grid);
+    assert.deepEqual(
+      [0, 1, 2].map((y) => grid.text(y)),
+      ["a", "b", "c"],
+      `seed ${seed}`,
+    );
+  }
+});
+
+Deno.test("lines inserted or deleted outside of the scroll region are told, once", () => {
+  using emulator = new Emulator(20, 10, () => {});
+  for (
+    const [bytes, strayed] of [
+      ["\x1b[3;6r\x1b[4H\x1b[2L\x1b[6H\x1b[M", false],
+      ["\x1b[2H\x1b[L", true],
+      ["\x1b[7H\x1b[2M\x1b[4H\x1b[L", true],
+      ["\x1b[r\x1b[9H\x1b[M", false],
+    ] as const
+  ) {
+    emulator.write(encoder.encode(bytes));
+    assert.equal(emulator.takeStrayed(), strayed, JSON.stringify(bytes));
+    assert.equal(emulator.takeStrayed(), false);
+  }
 });

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { cell, Grid, type Style } from "../../shared/terminal/grid.ts";
-import { colorDefault } from "../../shared/terminal/protocol.ts";
+import { colorDefault, colorRgb } from "../../shared/terminal/protocol.ts";
 import { Emulator } from "../../ship/terminal/emulator.ts";
 import { type TmuxServer, Witness } from "./witness.ts";
 
@@ -176,12 +176,53 @@ function shown(
   const code = line.codes[x]!;
   const style = grid.inks.styles[line.styles[x]!]!;
   const width = code & cell.wide ? 2 : code & cell.secondHalf ? 0 : 1;
-  const told = { ...style, link: grid.inks.links[style.link] };
+  const { underlineColor } = style;
+  // What an underline has of the palette reaches clients of tmux 3.3a as 24-bit colour.
+  const rgb = underlineColor in palette
+    ? palette[underlineColor]
+    : underlineColor;
+  const told = {
+    ...style,
+    underlineColor: rgb,
+    link: grid.inks.links[style.link],
+  };
   return {
     told: JSON.stringify([grid.inks.text(code), width, told]),
     erased: code === cell.blank && hasOnlyBackground(style),
   };
 }
+
+/** The palette that xterm begins with, as colours of the protocol. */
+const palette: readonly number[] = [
+  ...[
+    0x000000,
+    0x800000,
+    0x008000,
+    0x808000,
+    0x000080,
+    0x800080,
+    0x008080,
+    0xc0c0c0,
+  ],
+  ...[
+    0x808080,
+    0xff0000,
+    0x00ff00,
+    0xffff00,
+    0x0000ff,
+    0xff00ff,
+    0x00ffff,
+    0xffffff,
+  ],
+  ...Array.from({ length: 216 }, (_, n) => {
+    const [red, green, blue] = [n / 36, n / 6 % 6, n % 6].map((part) => {
+      const step = Math.floor(part);
+      return step === 0 ? 0 : 55 + 40 * step;
+    });
+    return red! << 16 | green! << 8 | blue!;
+  }),
+  ...Array.from({ length: 24 }, (_, n) => (8 + 10 * n) * 0x010101),
+].map((rgb) => colorRgb + rgb);
 
 const hasOnlyBackground = ({ fg, flags, underlineColor, link }: Style) =>
   fg === colorDefault && flags === 0 && underlineColor === colorDefault &&

@@ -23,7 +23,7 @@ export function publicDifference(
   for (let y = 0; y < grid.rows; y++) {
     const line = buffer.getLine(buffer.baseY + y)!;
     for (let x = 0; x < grid.cols; x++) {
-      const [mine, theirs] = [ours(grid, x, y), told(line, x)];
+      const [mine, theirs] = [ours(grid, x, y), told(line, x, grid.cols)];
       // A link is underlined in the public API alone, whether or not a program asked for it.
       if (
         theirs !== mine.plain && !(mine.linked && theirs === mine.underlined)
@@ -56,21 +56,27 @@ function ours(grid: Grid, x: number, y: number) {
   };
 }
 
-function told(line: PublicLine, x: number): string {
+function told(line: PublicLine, x: number, cols: number): string {
   const at = line.getCell(x)!;
   // Half of a wide character whose other half is gone shows as nothing.
   const owner = x > 0 && line.getCell(x - 1)!.getWidth() === 2
     ? line.getCell(x - 1)!
     : null;
   const second = at.getWidth() === 0;
+  // Lines of the alternate screen keep what a narrower screen does not show.
+  const next = x + 1 < cols ? line.getCell(x + 1) : undefined;
   const torn = second
     ? owner === null
-    : at.getWidth() === 2 && line.getCell(x + 1)?.getWidth() !== 0;
+    : at.getWidth() === 2 && next?.getWidth() !== 0;
   const looks = second && owner !== null ? owner : at;
-  const text = torn ? " " : second ? "" : at.getChars() || " ";
+  const text = torn ? " " : second ? "" : shownChars(at);
   const width = torn ? 1 : at.getWidth();
   return JSON.stringify([text, width, ...look(looks)]);
 }
+
+/** A joiner that joins nothing shows nothing. */
+const shownChars = (at: PublicCell) =>
+  at.getChars().replace(/\u200d+$/, "") || " ";
 
 function look(at: PublicCell): [number, number, number, boolean] {
   const color = (rgb: boolean, value: number) =>

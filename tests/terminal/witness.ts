@@ -99,7 +99,8 @@ export class Witness implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.child.kill();
+    // At SIGTERM `script` gives what it runs two seconds; the hangup is enough for tmux.
+    this.child.kill("SIGKILL");
     await this.#stdin.close().catch(() => {});
     await this.#reading;
     await this.child.status;

@@ -67,17 +67,13 @@ export class Attachment implements AsyncDisposable {
     if (prepared.code !== 0) return null;
     let attachment: Attachment | null = null;
     let stderr = "";
-    const client = await host.lane.converse(
-      "sh",
-      attachArguments(address, size),
-      {
-        env: { TERM: "xterm-256color", SHELL: "/bin/sh" },
-        onStderr(text) {
-          stderr = (stderr + text).slice(-stderrCharactersMax);
-          attachment?.namePty(stderr);
-        },
+    const client = await host.lane.converse("sh", attachArguments(address, size), {
+      env: { TERM: "xterm-256color", SHELL: "/bin/sh" },
+      onStderr(text) {
+        stderr = (stderr + text).slice(-stderrCharactersMax);
+        attachment?.namePty(stderr);
       },
-    );
+    });
     attachment = new Attachment(host, address, client);
     attachment.namePty(stderr);
     return attachment;
@@ -111,9 +107,7 @@ export class Attachment implements AsyncDisposable {
 
   #send(bytes: Uint8Array<ArrayBuffer>): void {
     // A failed write means that the client is gone, which `read` tells.
-    this.#writer.write(bytes).catch(() => {}).finally(() =>
-      this.#pendingBytes -= bytes.length
-    );
+    this.#writer.write(bytes).catch(() => {}).finally(() => this.#pendingBytes -= bytes.length);
   }
 
   /** Gives the PTY a new size; of many asked for at once the last one counts. Settles when it has it. */
@@ -127,9 +121,7 @@ export class Attachment implements AsyncDisposable {
       const size = this.#wantedSize;
       if (size === null || this.#tty === null || this.#closed) return;
       this.#wantedSize = null;
-      await this.host.lane.run("stty", resizeArguments(this.#tty, size), {
-        timeoutMs: resizeMs,
-      })
+      await this.host.lane.run("stty", resizeArguments(this.#tty, size), { timeoutMs: resizeMs })
         .catch(() => {});
     });
     return this.#resizing;

@@ -1,67 +1,31 @@
 /**
- * The one file that knows the inside of @xterm/headless (6.0.0, pinned). It reads the packed line
- * buffers, ten times faster than the public cells, and what the public API does not tell: underline
+ * What knows the inside of @xterm/headless (6.0.0, pinned), with `packed_cells.ts`. It reads the packed
+ * line buffers, ten times faster than the public cells, and what the public API does not tell: underline
  * kinds and colours, links, the cursor's look. `tests/terminal/emulator_test.ts` compares every cell
  * with the public API, so that an upgrade which moves these things cannot land.
  */
 import xterm from "@xterm/headless";
+import { cell, type Grid, type Inks } from "../../shared/terminal/grid.ts";
 import {
-  cell,
-  type Grid,
-  type Inks,
-  type Style,
-} from "../../shared/terminal/grid.ts";
-import {
-  clusterForFrame,
-  colorDefault,
-  colorRgb,
-  flag,
-  linkForFrame,
   mode,
   mouseEncoding,
   mouseTracking,
   titleForFrame,
 } from "../../shared/terminal/protocol.ts";
+import {
+  bgExtended,
+  combined,
+  content,
+  type PackedLine,
+  single,
+  styleOf,
+  wordsPerCell,
+} from "./packed_cells.ts";
 import { tmuxWidths } from "./widths.ts";
 
-/** The packed cell: content, foreground, background. */
-const wordsPerCell = 3;
-const content = {
-  valueMask: 0x1fffff,
-  combined: 1 << 21,
-  widthShift: 22,
-} as const;
-const color = {
-  modeMask: 0x3000000,
-  rgb: 0x3000000,
-  paletteMask: 0xff,
-  rgbMask: 0xffffff,
-} as const;
-const fgBits = [
-  [0x4000000, flag.inverse],
-  [0x8000000, flag.bold],
-  [0x20000000, flag.blink],
-  [0x40000000, flag.invisible],
-  [0x80000000, flag.strikethrough],
-] as const;
-const fgUnderline = 0x10000000;
-const bgBits = [
-  [0x4000000, flag.italic],
-  [0x8000000, flag.dim],
-  [0x40000000, flag.overline],
-] as const;
-const bgExtended = 0x10000000;
-const extUnderlineShift = 26;
 /** The library's own resize does not go below, and its reflow of wide characters would not end there. */
 const colsMin = 2;
 
-interface PackedLine {
-  readonly _data: Uint32Array;
-  readonly _combined: Readonly<Record<number, string>>;
-  readonly _extendedAttrs: Readonly<
-    Record<number, { _ext: number; _urlId: number } | undefined>
-  >;
-}
 interface Core {
   readonly buffer: {
     readonly lines: { get(y: number): PackedLine | undefined };
@@ -83,9 +47,7 @@ interface Core {
     };
   };
   readonly coreMouseService: { readonly activeEncoding: string };
-  readonly _oscLinkService: {
-    getLinkData(id: number): { uri: string } | undefined;
-  };
+  readonly _oscLinkService: { getLinkData(id: number): { uri: string } | undefined };
   readonly _inputHandler: { parse(bytes: Uint8Array): void };
 }
 
@@ -117,11 +79,7 @@ export class Emulator implements Disposable {
   readonly #styles = new Map<number, Map<number, number>>();
 
   /** `onReply` gets what a terminal answers by itself (device attributes, cursor reports). */
-  constructor(
-    private cols: number,
-    private rows: number,
-    onReply: (text: string) => void,
-  ) {
+  constructor(private cols: number, private rows: number, onReply: (text: string) => void) {
     this.terminal = new xterm.Terminal({
       cols: Math.max(cols, colsMin),
       rows,
@@ -143,13 +101,23 @@ export class Emulator implements Disposable {
         return true;
       },
     );
-    for (const final of ["L", "M"]) {
-      this.terminal.parser.registerCsiHandler({ final }, () => {
-        const { y, scrollTop, scrollBottom } = this.#core.buffer;
-        this.#strayed ||= y < scrollTop || y > scrollBottom;
-        return false;
-      });
-    }
+    this.#watch("L", () => this.#outsideRegion());
+    this.#watch("M", () => this.#outsideRegion());
+    this.#watch(
+      "K",
+      ([what]) => this.#erasesText(what === 0 ? this.#core.buffer.x : 0),
+    );
+    this.#watch("X", () => this.#erasesText(this.#core.buffer.x));
+  }
+
+  #watch(
+    final: string,
+    strays: (params: (number | number[])[]) => boolean,
+  ): void {
+    this.terminal.parser.registerCsiHandler({ final }, (params) => {
+      this.#strayed ||= strays(params);
+      return false;
+    });
   }
 
   /** Takes bytes in and parses them before it returns. */
@@ -182,13 +150,28 @@ export class Emulator implements Disposable {
   }
 
   /**
-   * True once after bytes with which tmux's idea of the screen and every terminal's part: it inserts and
-   * deletes lines outside of the scroll region, where terminals do nothing. Only a redraw mends it.
+   * True once after bytes that may leave another screen than tmux's own, which only a redraw mends. Seen
+   * of tmux 3.3a: it inserts and deletes lines outside of the scroll region, where terminals do nothing;
+   * and when a character beyond ASCII wraps at the bottom, it draws the character before it erases the
+   * new line.
    */
   takeStrayed(): boolean {
     const strayed = this.#strayed;
     this.#strayed = false;
     return strayed;
+  }
+
+  #outsideRegion(): boolean {
+    const { y, scrollTop, scrollBottom } = this.#core.buffer;
+    return y < scrollTop || y > scrollBottom;
+  }
+
+  /** Whether a character beyond ASCII stands at column `x`, where an erasure begins. */
+  #erasesText(x: number): boolean {
+    const { lines, ybase, y } = this.#core.buffer;
+    const packed = lines.get(ybase + y)?._data[x * wordsPerCell] ?? 0;
+    return (packed & content.combined) !== 0 ||
+      (packed & content.valueMask) > 0x7e;
   }
 
   /** True between the marks of an update that should be seen whole. */
@@ -201,9 +184,7 @@ export class Emulator implements Disposable {
    * at most about `cellsMax` changed cells; `more` says that rows are left for the next call.
    */
   read(grid: Grid, cellsMax = Infinity): Reading {
-    if (this.#readInto?.grid !== grid || this.#readInto.inks !== grid.inks) {
-      this.#forget(grid);
-    }
+    if (this.#readInto?.grid !== grid || this.#readInto.inks !== grid.inks) this.#forget(grid);
     let cells = 0;
     for (let y = 0; y < this.rows; y++) {
       const line = this.#core.buffer.lines.get(this.#core.buffer.ybase + y);
@@ -234,9 +215,7 @@ export class Emulator implements Disposable {
     const before = this.#read[y];
     if (before === undefined || this.#opaque[y]) return false;
     const words = line._data;
-    for (let i = 0; i < before.length; i++) {
-      if (before[i] !== words[i]) return false;
-    }
+    for (let i = 0; i < before.length; i++) if (before[i] !== words[i]) return false;
     return true;
   }
 
@@ -273,49 +252,17 @@ export class Emulator implements Disposable {
     const bg = line._data[x * wordsPerCell + 2]!;
     const extended = bg & bgExtended ? line._extendedAttrs[x] : undefined;
     if (extended !== undefined) {
-      return inks.style(this.#styleOf(inks, { fg, bg, extended }));
+      const uri = this.#core._oscLinkService.getLinkData(extended._urlId)?.uri;
+      return inks.style(styleOf(inks, { fg, bg, extended, uri }));
     }
     let byBg = this.#styles.get(fg);
     if (byBg === undefined) this.#styles.set(fg, byBg = new Map());
     let index = byBg.get(bg);
     if (index === undefined) {
-      index = inks.style(this.#styleOf(inks, { fg, bg }));
+      index = inks.style(styleOf(inks, { fg, bg }));
       byBg.set(bg, index);
     }
     return index;
-  }
-
-  #styleOf(
-    inks: Inks,
-    { fg, bg, extended }: {
-      fg: number;
-      bg: number;
-      extended?: { _ext: number; _urlId: number };
-    },
-  ): Style {
-    let flags = 0;
-    for (const [bit, own] of fgBits) if (fg & bit) flags |= own;
-    for (const [bit, own] of bgBits) if (bg & bit) flags |= own;
-    if (fg & fgUnderline) {
-      const kind = (extended?._ext ?? 0) >> extUnderlineShift &
-        flag.underlineMask;
-      flags |= (kind === 0 ? 1 : Math.min(kind, 5)) << flag.underlineShift;
-    }
-    const uri = extended === undefined || extended._urlId === 0
-      ? undefined
-      : this.#core._oscLinkService.getLinkData(extended._urlId)?.uri;
-    const link = uri === undefined ? null : linkForFrame(uri);
-    return {
-      fg: colorOf(fg),
-      bg: colorOf(bg),
-      flags,
-      // Without an underline its colour shows nowhere, and the library forgets it.
-      underlineColor:
-        extended !== undefined && flags >> flag.underlineShift !== 0
-          ? underlineColorOf(extended._ext)
-          : colorDefault,
-      link: link === null ? 0 : inks.link(link),
-    };
   }
 
   #readRest(grid: Grid): void {
@@ -325,52 +272,17 @@ export class Emulator implements Disposable {
       x: Math.min(buffer.x, this.cols - 1),
       y: Math.min(buffer.y, this.rows - 1),
       visible: !coreService.isCursorHidden,
-      shape: cursorStyle === undefined
-        ? null
-        : ["block", "underline", "bar"].indexOf(cursorStyle),
+      shape: cursorStyle === undefined ? null : ["block", "underline", "bar"].indexOf(cursorStyle),
       blink: cursorStyle !== undefined && cursorBlink === true,
     };
     const modes = this.terminal.modes;
-    grid.modes =
-      (modes.applicationCursorKeysMode ? mode.applicationCursor : 0) |
+    grid.modes = (modes.applicationCursorKeysMode ? mode.applicationCursor : 0) |
       (modes.applicationKeypadMode ? mode.applicationKeypad : 0) |
       (modes.bracketedPasteMode ? mode.bracketedPaste : 0) |
       (modes.sendFocusMode ? mode.focus : 0) |
       trackings[modes.mouseTrackingMode] << mode.mouseShift |
-      (coreMouseService.activeEncoding.startsWith("SGR")
-          ? mouseEncoding.sgr
-          : 0) <<
+      (coreMouseService.activeEncoding.startsWith("SGR") ? mouseEncoding.sgr : 0) <<
         mode.mouseEncodingShift;
     grid.title = this.#title;
   }
-}
-
-function colorOf(word: number): number {
-  const kind = word & color.modeMask;
-  if (kind === 0) return colorDefault;
-  return kind === color.rgb
-    ? colorRgb + (word & color.rgbMask)
-    : word & color.paletteMask;
-}
-
-/** The library writes SGR 59 as all ones, which is also white; the reset is what programs send. */
-function underlineColorOf(ext: number): number {
-  const all = color.modeMask | color.rgbMask;
-  return (ext & all) === all ? colorDefault : colorOf(ext);
-}
-
-function single(value: number, width: number): number {
-  const shown = value < 0x20 || (value >= 0x7f && value < 0xa0) ||
-      (value >= 0xd800 && value < 0xe000)
-    ? cell.blank
-    : value;
-  return width === 2 ? shown | cell.wide : shown;
-}
-
-function combined(inks: Inks, text: string | undefined, width: number): number {
-  // A joiner that joins nothing shows nothing, and tmux sends it when it redraws, not when it comes.
-  const cluster = clusterForFrame(text ?? "").replace(/\u200d+$/, "");
-  return cluster === ""
-    ? single(0, width)
-    : inks.code(cluster, width === 2 ? 2 : 1);
 }

@@ -36,9 +36,7 @@ export class FloodWatch implements Disposable {
   read(): void {
     this.#readsMs.push(this.options.clock.monotonicMs());
     if (this.#readsMs.length > floodReads) this.#readsMs.shift();
-    if (this.flooding && this.options.hasCredit()) {
-      this.#within(redrawIntervalMs);
-    }
+    if (this.flooding && this.options.hasCredit()) this.#within(redrawIntervalMs);
   }
 
   /** The user typed. */

@@ -39,8 +39,7 @@ export interface PacerOptions {
 }
 
 export class Pacer implements Disposable {
-  readonly #unacked: { readonly seq: number; readonly characters: number }[] =
-    [];
+  readonly #unacked: { readonly seq: number; readonly characters: number }[] = [];
   #newestSeq = 0;
   #snapshotWanted = true;
   #dirty = false;
@@ -60,10 +59,7 @@ export class Pacer implements Disposable {
 
   /** Whether a frame could go out now as far as acks are concerned. */
   get hasCredit(): boolean {
-    const characters = this.#unacked.reduce(
-      (sum, frame) => sum + frame.characters,
-      0,
-    );
+    const characters = this.#unacked.reduce((sum, frame) => sum + frame.characters, 0);
     return this.#unacked.length < limits.terminalUnackedFramesMax &&
       characters <= unackedCharactersMax;
   }
@@ -73,10 +69,7 @@ export class Pacer implements Disposable {
     this.#dirty = true;
     const nowMs = this.#nowMs();
     if (this.#hold !== null && !this.#hold.touched) {
-      this.#hold = {
-        touched: true,
-        fromMs: Math.min(this.#hold.fromMs, nowMs + redrawSettleMs),
-      };
+      this.#hold = { touched: true, fromMs: Math.min(this.#hold.fromMs, nowMs + redrawSettleMs) };
     }
     if (!this.options.updating()) this.#updatingSinceMs = null;
     else this.#updatingSinceMs ??= nowMs;
@@ -131,9 +124,8 @@ export class Pacer implements Disposable {
     if (!this.#dirty && !this.#snapshotWanted) return;
     if (!this.hasCredit) return;
     const waitMs = this.#waitMs();
-    if (waitMs > 0) {
-      this.#timer = this.options.clock.after(waitMs, () => this.#pump());
-    } else this.#send();
+    if (waitMs > 0) this.#timer = this.options.clock.after(waitMs, () => this.#pump());
+    else this.#send();
   }
 
   #waitMs(): number {

@@ -37,9 +37,7 @@ export class Screen implements Disposable {
   /** Parses `bytes` in slices; `onSlice` is called after each. Calls must not overlap. */
   async feed(bytes: Uint8Array, onSlice: () => void): Promise<void> {
     for (let from = 0; from < bytes.length; from += sliceBytes) {
-      if (from > 0) {
-        await new Promise<void>((resolve) => setTimeout(resolve, 0));
-      }
+      if (from > 0) await new Promise<void>((resolve) => setTimeout(resolve, 0));
       this.#emulator.write(bytes.subarray(from, from + sliceBytes));
       onSlice();
     }
@@ -63,9 +61,7 @@ export class Screen implements Disposable {
   /** The screen's changes since the last frame, null when there are none; a snapshot where one is due. */
   draw(kind: "snapshot" | "patch"): Drawn | null {
     const { cols, rows, inks } = this.#grid;
-    if (inks.size > inksSpare + 2 * cols * rows) {
-      this.#grid = new Grid(cols, rows, new Inks());
-    }
+    if (inks.size > inksSpare + 2 * cols * rows) this.#grid = new Grid(cols, rows, new Inks());
     const { more } = this.#emulator.read(this.#grid, cellsPerFrameMax);
     const encoded: { frame: Snapshot | Patch; more: boolean } | null =
       kind === "snapshot" || this.#encoder.needsSnapshot(this.#grid)

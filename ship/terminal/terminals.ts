@@ -41,26 +41,15 @@ export class Terminals implements AsyncDisposable {
     if (this.#closing) return socket.close(goingAway, "");
     if (this.#guards.has(sessionName)) {
       socket.send(JSON.stringify({ type: "exit", code: 1 }));
-      return socket.close(
-        terminalClose.normal.code,
-        terminalClose.normal.reason,
-      );
+      return socket.close(terminalClose.normal.code, terminalClose.normal.reason);
     }
     this.#guards.set(sessionName, socket);
     const release = () => {
-      if (this.#guards.get(sessionName) === socket) {
-        this.#guards.delete(sessionName);
-      }
+      if (this.#guards.get(sessionName) === socket) this.#guards.delete(sessionName);
     };
     const { host, socketName, tmuxPath, scriptPath, clock, log } = this.options;
     const address = { sessionName, socketName, tmuxPath, scriptPath };
-    const viewing = view(socket, {
-      host,
-      address,
-      clock,
-      log,
-      onEnding: release,
-    })
+    const viewing = view(socket, { host, address, clock, log, onEnding: release })
       .finally(() => this.#views.delete(viewing));
     this.#views.add(viewing);
   }

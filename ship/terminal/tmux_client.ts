@@ -5,8 +5,7 @@
 import type { Size } from "./screen.ts";
 
 /** What the outer terminal can do: everything the emulator and the frames carry. */
-const features =
-  "256,RGB,usstyle,overline,strikethrough,cstyle,title,clipboard,focus,mouse,sync";
+const features = "256,RGB,usstyle,overline,strikethrough,cstyle,title,clipboard,focus,mouse,sync";
 
 /**
  * An underline's colour with the empty colour space that ITU-T T.416 puts before the parts; tmux 3.3
@@ -32,12 +31,9 @@ export interface SessionAddress {
 /** Throws when a value could not stand in a command line as it is: our own mistake. */
 export function assertAddress(address: SessionAddress): void {
   const holds = sessionNameForm.test(address.sessionName) &&
-    socketNameForm.test(address.socketName) &&
-    pathForm.test(address.tmuxPath) &&
+    socketNameForm.test(address.socketName) && pathForm.test(address.tmuxPath) &&
     pathForm.test(address.scriptPath);
-  if (!holds) {
-    throw new Error(`not a session address: ${JSON.stringify(address)}`);
-  }
+  if (!holds) throw new Error(`not a session address: ${JSON.stringify(address)}`);
 }
 
 /** The session of exactly this name; the colon lets commands that want a pane take its active one. */
@@ -94,8 +90,7 @@ export function attachArguments(address: SessionAddress, size: Size): string[] {
     ...[address.tmuxPath, "-u", "-T", features, ...base(address)],
     ...["attach-session", "-t", target(address)],
   ];
-  const inner =
-    `stty raw -echo rows ${size.rows} cols ${size.cols}; tty >&3; ` +
+  const inner = `stty raw -echo rows ${size.rows} cols ${size.cols}; tty >&3; ` +
     `exec ${attach.join(" ")} 3>&-`;
   const outer = `{ trap '' TERM; cat; kill -KILL 0; } | ` +
     `{ '${address.scriptPath}' -qefc "$1" /dev/null 3>&2; echo "$?" >&2; kill -KILL 0; }`;
@@ -114,9 +109,7 @@ export function sideClientArguments(address: SessionAddress): string[] {
   ];
   return [
     "-c",
-    `{ trap '' TERM; cat; kill -KILL 0; } | { ${
-      client.join(" ")
-    }; kill -KILL 0; }`,
+    `{ trap '' TERM; cat; kill -KILL 0; } | { ${client.join(" ")}; kill -KILL 0; }`,
     "grid-side",
   ];
 }

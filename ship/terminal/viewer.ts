@@ -27,10 +27,7 @@ export interface ViewerOptions {
 type Ending = (typeof terminalClose)[keyof typeof terminalClose];
 
 /** Serves `socket` until either side ends; settles when every child of it is gone. Never rejects. */
-export async function view(
-  socket: Socket,
-  options: ViewerOptions,
-): Promise<void> {
+export async function view(socket: Socket, options: ViewerOptions): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const connection: Connection = {
     socket,
@@ -75,15 +72,9 @@ interface Opening {
 }
 
 /** Waits for `init`; null when the connection ended instead. */
-async function opened(
-  { socket, over, end }: Connection,
-  clock: Clock,
-): Promise<Opening | null> {
+async function opened({ socket, over, end }: Connection, clock: Clock): Promise<Opening | null> {
   const { promise, resolve } = Promise.withResolvers<Opening>();
-  using _timeout = clock.after(
-    limits.terminalInitMs,
-    () => end(terminalClose.initTimeout),
-  );
+  using _timeout = clock.after(limits.terminalInitMs, () => end(terminalClose.initTimeout));
   socket.onText((text) => {
     const frame = decodeClientFrame(text);
     if (frame?.type !== "init") return end(terminalClose.invalid);
@@ -176,13 +167,8 @@ class Viewer implements AsyncDisposable {
 
   #input(text: string): void {
     if (this.#attachment === null) this.#earlyInput.push(text);
-    else if (!this.#attachment.write(text)) {
-      return this.#end(terminalClose.overflow);
-    }
-    const early = this.#earlyInput.reduce(
-      (sum, piece) => sum + piece.length,
-      0,
-    );
+    else if (!this.#attachment.write(text)) return this.#end(terminalClose.overflow);
+    const early = this.#earlyInput.reduce((sum, piece) => sum + piece.length, 0);
     if (early > earlyInputCharactersMax) this.#end(terminalClose.overflow);
   }
 

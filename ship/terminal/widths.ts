@@ -22,12 +22,7 @@ export function widthOf(codePoint: number): 0 | 1 | 2 {
 
 function widthTable(): Uint8Array {
   const table = new Uint8Array(0x110000).fill(1);
-  for (
-    const [ranges, width] of [[zeroWidthRanges, 0], [
-      doubleWidthRanges,
-      2,
-    ]] as const
-  ) {
+  for (const [ranges, width] of [[zeroWidthRanges, 0], [doubleWidthRanges, 2]] as const) {
     const numbers = ranges.split(" ").map((digits) => parseInt(digits, 36));
     let next = 0;
     for (let i = 0; i < numbers.length; i += 2) {
@@ -58,7 +53,6 @@ export const tmuxWidths: IUnicodeVersionProvider = {
     const joins = precedingWidth > 0 && together <= cellBytesMax &&
       (width === 0 || ((precedingState & 1) === 1 && codePoint > 0x7f));
     if (!joins) return bytes << 4 | width << 1;
-    return together << 4 | (codePoint === zeroWidthJoiner ? 1 << 3 : 0) |
-      precedingWidth << 1 | 1;
+    return together << 4 | (codePoint === zeroWidthJoiner ? 1 << 3 : 0) | precedingWidth << 1 | 1;
   },
 };

@@ -6,17 +6,11 @@ import { silentLog } from "../../shared/log.ts";
 import { Terminals } from "../../ship/terminal/terminals.ts";
 import { socketPair } from "../support/memory_socket.ts";
 
-const [folder = "", tmux = "", script = "", timeout = "", stty = ""] =
-  Deno.args;
+const [folder = "", tmux = "", script = "", timeout = "", stty = ""] = Deno.args;
 const lane = new CommandLane({
   programs: { sh: "/bin/sh", tmux, stty },
   timeoutPath: timeout,
-  environment: {
-    PATH: "/usr/bin:/bin",
-    HOME: folder,
-    LANG: "C.UTF-8",
-    TMUX_TMPDIR: folder,
-  },
+  environment: { PATH: "/usr/bin:/bin", HOME: folder, LANG: "C.UTF-8", TMUX_TMPDIR: folder },
   concurrencyMax: 10,
   queueMax: 10,
 });

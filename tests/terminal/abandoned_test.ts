@@ -3,13 +3,7 @@ import { ManualClock } from "../../shared/clock.ts";
 import { silentLog } from "../../shared/log.ts";
 import { Terminals } from "../../ship/terminal/terminals.ts";
 import { socketPair } from "../support/memory_socket.ts";
-import {
-  decoder,
-  eventually,
-  programPath,
-  sessionName,
-  TmuxFixture,
-} from "./terminal_fixture.ts";
+import { decoder, eventually, programPath, sessionName, TmuxFixture } from "./terminal_fixture.ts";
 
 Deno.test("a ship that is killed leaves the session as it was and no client behind", async () => {
   await using tmux = await TmuxFixture.start();
@@ -17,12 +11,7 @@ Deno.test("a ship that is killed leaves the session as it was and no client behi
   await tmux.session(name, "sh");
   const ship = new Deno.Command(Deno.execPath(), {
     args: [
-      ...[
-        "run",
-        "-A",
-        "--cached-only",
-        new URL("abandoned_ship.ts", import.meta.url).pathname,
-      ],
+      ...["run", "-A", "--cached-only", new URL("abandoned_ship.ts", import.meta.url).pathname],
       ...[tmux.folder, tmux.paths.tmux, tmux.paths.script],
       ...[await programPath("timeout"), await programPath("stty")],
     ],
@@ -36,19 +25,8 @@ Deno.test("a ship that is killed leaves the session as it was and no client behi
   ship.kill("SIGKILL");
   await ship.status;
   await reader.cancel();
-  await eventually(
-    "no client is left",
-    async () => (await tmux.clients()).length === 0,
-  );
-  await tmux.tmux(
-    "send-keys",
-    "-t",
-    name,
-    "",
-    "Enter",
-    "echo al''ive",
-    "Enter",
-  );
+  await eventually("no client is left", async () => (await tmux.clients()).length === 0);
+  await tmux.tmux("send-keys", "-t", name, "", "Enter", "echo al''ive", "Enter");
   await eventually("the shell answers", async () => {
     const screen = await tmux.tmux("capture-pane", "-p", "-t", name);
     return /alive$/m.test(screen);
@@ -79,9 +57,6 @@ Deno.test("a terminal whose init is late is closed at five seconds, and its guar
   assert.equal(terminals.open, 1);
   clock.advance(1);
   await client.until(() => client.closed);
-  assert.deepEqual(client.closeSeen, {
-    code: 1008,
-    reason: "terminal init timeout",
-  });
+  assert.deepEqual(client.closeSeen, { code: 1008, reason: "terminal init timeout" });
   assert.equal(terminals.open, 0);
 });

@@ -1,9 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  attach,
-  type AttachOptions,
-  type UserTerminal,
-} from "../../bridge/cli/attach/attach.ts";
+import { attach, type AttachOptions, type UserTerminal } from "../../bridge/cli/attach/attach.ts";
 import { capture, printedScreen } from "../../bridge/cli/attach/capture.ts";
 import { UserInput } from "../../bridge/cli/attach/user_input.ts";
 import { systemClock } from "../../shared/clock.ts";
@@ -21,9 +17,7 @@ class Desk implements UserTerminal, Disposable {
   readonly raw: boolean[] = [];
   #dimensions = { cols: 80, rows: 24 };
   #controller!: ReadableStreamDefaultController<Uint8Array>;
-  readonly input = new ReadableStream<Uint8Array>({
-    start: (c) => void (this.#controller = c),
-  });
+  readonly input = new ReadableStream<Uint8Array>({ start: (c) => void (this.#controller = c) });
   #resized: (() => void) | null = null;
   written = "";
 
@@ -59,10 +53,7 @@ class Desk implements UserTerminal, Disposable {
     return grid.lines.map((_, y) => grid.text(y)).join("\n");
   }
   shows(text: string): Promise<void> {
-    return eventually(
-      `${text} on the desk`,
-      () => Promise.resolve(this.text.includes(text)),
-    )
+    return eventually(`${text} on the desk`, () => Promise.resolve(this.text.includes(text)))
       .catch((thrown) => assert.fail(`${thrown.message}\n${this.text}`));
   }
   [Symbol.dispose](): void {
@@ -82,11 +73,7 @@ function dialler(tmux: TmuxFixture) {
   return { opened, open };
 }
 
-const optionsOf = (
-  desk: Desk,
-  open: AttachOptions["open"],
-  readOnly = false,
-): AttachOptions => ({
+const optionsOf = (desk: Desk, open: AttachOptions["open"], readOnly = false): AttachOptions => ({
   terminal: desk,
   open,
   isFatal: () => false,
@@ -123,10 +110,7 @@ Deno.test("the detach key leaves and the session lives on", async () => {
   desk.press("\x1c");
   assert.deepEqual(await ending, { kind: "detached" });
   assert.match(await tmux.tmux("list-sessions"), /ws-d/);
-  await eventually(
-    "the guard is free",
-    () => Promise.resolve(tmux.terminals.open === 0),
-  );
+  await eventually("the guard is free", () => Promise.resolve(tmux.terminals.open === 0));
 });
 
 Deno.test("a lost connection is announced, and mended with the whole screen", async () => {
@@ -142,10 +126,7 @@ Deno.test("a lost connection is announced, and mended with the whole screen", as
   await desk.shows("trying again");
   await tmux.tmux("send-keys", "-t", name, "echo mean''while", "Enter");
   await desk.shows("meanwhile");
-  await eventually(
-    "the status line is gone",
-    () => Promise.resolve(!desk.text.includes("trying")),
-  );
+  await eventually("the status line is gone", () => Promise.resolve(!desk.text.includes("trying")));
   assert.equal(opened.length, 2);
   desk.press("\x1c");
   await ending;
@@ -170,11 +151,7 @@ Deno.test("a refusal, and a failure that no second try mends, end the attempts",
   const [client, server] = socketPair();
   const ending = attach(optionsOf(desk, () => Promise.resolve(client)));
   server.close(1008, "revoked");
-  assert.deepEqual(await ending, {
-    kind: "refused",
-    code: 1008,
-    reason: "revoked",
-  });
+  assert.deepEqual(await ending, { kind: "refused", code: 1008, reason: "revoked" });
   using other = new Desk();
   const failing = attach({
     ...optionsOf(other, () => Promise.reject(new Error("no such workspace"))),
@@ -189,11 +166,7 @@ Deno.test("capture takes one look, in three forms", async () => {
   await tmux.session(name, "printf 'plain \\033[1;31mred\\033[m 漢'; sleep 60");
   const [socket, server] = socketPair();
   tmux.terminals.serve(server, name);
-  const grid = await capture({
-    socket,
-    clock: systemClock,
-    size: { cols: 40, rows: 5 },
-  });
+  const grid = await capture({ socket, clock: systemClock, size: { cols: 40, rows: 5 } });
   assert.ok(grid !== null);
   assert.equal(printedScreen(grid, "text"), "plain red 漢\n");
   assert.equal(printedScreen(grid, "ansi"), "plain \x1b[1;31mred\x1b[m 漢\n");
@@ -208,27 +181,13 @@ Deno.test("capture takes one look, in three forms", async () => {
 Deno.test("typed bytes become text: split characters wait, pastes keep the detach key", () => {
   const input = new UserInput();
   const bytes = encoder.encode("é");
-  assert.deepEqual(input.take(bytes.subarray(0, 1)), {
-    pieces: [],
-    detach: false,
-  });
-  assert.deepEqual(input.take(bytes.subarray(1)), {
-    pieces: ["é"],
-    detach: false,
-  });
+  assert.deepEqual(input.take(bytes.subarray(0, 1)), { pieces: [], detach: false });
+  assert.deepEqual(input.take(bytes.subarray(1)), { pieces: ["é"], detach: false });
   const paste = "\x1b[200~a\x1cb\x1b[201~";
-  assert.deepEqual(input.take(encoder.encode(paste)), {
-    pieces: [paste],
-    detach: false,
-  });
-  assert.deepEqual(input.take(encoder.encode("x\x1cy")), {
-    pieces: ["x"],
-    detach: true,
-  });
+  assert.deepEqual(input.take(encoder.encode(paste)), { pieces: [paste], detach: false });
+  assert.deepEqual(input.take(encoder.encode("x\x1cy")), { pieces: ["x"], detach: true });
   const large = "😀".repeat(100_000);
   const { pieces } = input.take(encoder.encode(large));
   assert.equal(pieces.join(""), large);
-  assert.ok(
-    pieces.every((piece) => piece.isWellFormed() && piece.length <= 64 * 1024),
-  );
+  assert.ok(pieces.every((piece) => piece.isWellFormed() && piece.length <= 64 * 1024));
 });

@@ -21,15 +21,9 @@ Deno.test("what the painter writes, a terminal shows", () => {
     for (let step = 0; step < 10; step++) {
       emulator.write(encoder.encode(painter.paint(now)));
       emulator.read(read);
-      assert.equal(
-        gridDifference(read, now),
-        null,
-        `seed ${seed}, step ${step}`,
-      );
+      assert.equal(gridDifference(read, now), null, `seed ${seed}, step ${step}`);
       assertPublicCells(emulator, read);
-      now = random() < 0.1
-        ? randomGrid(random, cols, rows)
-        : changedGrid(random, now);
+      now = random() < 0.1 ? randomGrid(random, cols, rows) : changedGrid(random, now);
     }
   }
 });
@@ -91,42 +85,21 @@ Deno.test("links, underlines and cursor looks are read", () => {
   assert.equal(styleAt(0).flags, 0);
   assert.equal(styleAt(1).flags >> flag.underlineShift, 3);
   assert.equal(styleAt(1).underlineColor, 9);
-  assert.deepEqual(grid.cursor, {
-    x: 2,
-    y: 0,
-    visible: true,
-    shape: 2,
-    blink: true,
-  });
+  assert.deepEqual(grid.cursor, { x: 2, y: 0, visible: true, shape: 2, blink: true });
 });
 
 Deno.test("one column is one column, whatever stands or comes in it", () => {
   for (let seed = 1; seed <= 20; seed++) {
     const random = seeded(seed);
-    using emulator = new Emulator(
-      below(random, 4) + 1,
-      below(random, 4) + 1,
-      () => {},
-    );
+    using emulator = new Emulator(below(random, 4) + 1, below(random, 4) + 1, () => {});
+    const what = [
+      ...["漢字漢字漢字", "漢字漢\r\na\r\nb", "\x1b[4h漢", "\x1b[2P", "\x1b[@", "\t\b", "e\u0301"],
+    ];
     for (let round = 0; round < 30; round++) {
       const screen = ["", "\x1b[?1049h", "\x1b[?1049l"][below(random, 3)]!;
       const place = `\x1b[${below(random, 6)};${below(random, 4)}H`;
-      const what = [
-        "漢字漢字漢字",
-        "a",
-        "\x1b[4h漢",
-        "\x1b[2P",
-        "\x1b[@",
-        "\t\b",
-        "e\u0301",
-      ];
-      emulator.write(
-        encoder.encode(screen + place + what[below(random, what.length)]),
-      );
-      const [cols, rows] = [
-        random() < 0.5 ? 1 : 1 + below(random, 30),
-        1 + below(random, 6),
-      ];
+      emulator.write(encoder.encode(screen + place + what[below(random, what.length)]));
+      const [cols, rows] = [random() < 0.5 ? 1 : 1 + below(random, 30), 1 + below(random, 6)];
       if (random() < 0.5) emulator.resize(cols, rows);
       const grid = new Grid(emulator.terminal.cols, emulator.terminal.rows);
       emulator.read(grid);
@@ -136,15 +109,11 @@ Deno.test("one column is one column, whatever stands or comes in it", () => {
     emulator.write(encoder.encode("\x1b[2J\x1b[Habc"));
     const grid = new Grid(1, 3);
     emulator.read(grid);
-    assert.deepEqual(
-      [0, 1, 2].map((y) => grid.text(y)),
-      ["a", "b", "c"],
-      `seed ${seed}`,
-    );
+    assert.deepEqual([0, 1, 2].map((y) => grid.text(y)), ["a", "b", "c"], `seed ${seed}`);
   }
 });
 
-Deno.test("lines inserted or deleted outside of the scroll region are told, once", () => {
+Deno.test("what tmux draws otherwise than terminals show is told, once", () => {
   using emulator = new Emulator(20, 10, () => {});
   for (
     const [bytes, strayed] of [
@@ -152,6 +121,10 @@ Deno.test("lines inserted or deleted outside of the scroll region are told, once
       ["\x1b[2H\x1b[L", true],
       ["\x1b[7H\x1b[2M\x1b[4H\x1b[L", true],
       ["\x1b[r\x1b[9H\x1b[M", false],
+      ["\x1b[5Hab漢c\x1b[5;2H\x1b[K", false],
+      ["\x1b[5Hab漢c\x1b[5;3H\x1b[K", true],
+      ["\x1b[6H\x1b[Hé\x1b[2X\x1b[2Ha\x1b[1K", false],
+      ["\x1b[6He\u0301 x\x1b[1K", true],
     ] as const
   ) {
     emulator.write(encoder.encode(bytes));

@@ -10,13 +10,7 @@ import {
   type Patch,
   type Snapshot,
 } from "../../shared/terminal/protocol.ts";
-import {
-  below,
-  changedGrid,
-  type Random,
-  randomGrid,
-  seeded,
-} from "./random_grid.ts";
+import { below, changedGrid, type Random, randomGrid, seeded } from "./random_grid.ts";
 
 const encode = (encoder: FrameEncoder, now: Grid) =>
   encoder.needsSnapshot(now) ? encoder.snapshot(now) : encoder.patch(now);
@@ -31,8 +25,7 @@ function overTheWire(frame: Snapshot | Patch): Snapshot | Patch {
   return decoded;
 }
 
-const someSize = (random: Random) =>
-  [1 + below(random, 90), 1 + below(random, 30)] as const;
+const someSize = (random: Random) => [1 + below(random, 90), 1 + below(random, 30)] as const;
 
 Deno.test("a client that applies every frame shows every screen", () => {
   for (let seed = 1; seed <= 120; seed++) {
@@ -47,14 +40,8 @@ Deno.test("a client that applies every frame shows every screen", () => {
         if (frame.type === "snapshot") picture = Picture.of(frame);
         else picture!.apply(frame);
       }
-      assert.equal(
-        gridDifference(picture!.grid, now),
-        null,
-        `seed ${seed}, step ${step}`,
-      );
-      now = random() < 0.05
-        ? randomGrid(random, ...someSize(random))
-        : changedGrid(random, now);
+      assert.equal(gridDifference(picture!.grid, now), null, `seed ${seed}, step ${step}`);
+      now = random() < 0.05 ? randomGrid(random, ...someSize(random)) : changedGrid(random, now);
     }
   }
 });
@@ -70,9 +57,7 @@ Deno.test("a log that scrolls costs its new rows, not the screen", () => {
   const random = seeded(7);
   const before = randomGrid(random, 80, 24);
   for (let y = 0; y < 24; y++) {
-    for (let x = 0; x < 80; x++) {
-      before.line(y).codes[x] = 0x61 + (x * 7 + y * 13) % 26;
-    }
+    for (let x = 0; x < 80; x++) before.line(y).codes[x] = 0x61 + (x * 7 + y * 13) % 26;
   }
   const encoder = new FrameEncoder();
   encoder.snapshot(before);
@@ -126,25 +111,15 @@ Deno.test("a follower that loses frames converges after its resync", () => {
       if (encoded !== null && !(lossy && random() < 0.3)) {
         const received = follower.receive(JSON.stringify(encoded.frame));
         assert.notEqual(received.kind, "exit");
-        const sent: readonly ClientFrame[] = received.kind === "exit"
-          ? []
-          : received.send;
-        assert.ok(
-          sent.some((frame) =>
-            frame.type === "ack" && frame.seq === encoded.frame.seq
-          ),
-        );
+        const sent: readonly ClientFrame[] = received.kind === "exit" ? [] : received.send;
+        assert.ok(sent.some((frame) => frame.type === "ack" && frame.seq === encoded.frame.seq));
         resync = sent.some((frame) => frame.type === "resync");
       }
       now = changedGrid(random, now);
     }
-    const last = resync || follower.grid === null
-      ? encoder.snapshot(now)
-      : encoder.patch(now);
+    const last = resync || follower.grid === null ? encoder.snapshot(now) : encoder.patch(now);
     if (last !== null) follower.receive(JSON.stringify(last.frame));
-    if (follower.grid === null) {
-      follower.receive(JSON.stringify(encoder.snapshot(now).frame));
-    }
+    if (follower.grid === null) follower.receive(JSON.stringify(encoder.snapshot(now).frame));
     assert.equal(gridDifference(follower.grid!, now), null, `seed ${seed}`);
   }
 });
@@ -197,9 +172,7 @@ Deno.test("a server frame with a control character, a bad colour or no sense is 
     { type: "exit", code: 256 },
     { type: "hello" },
   ];
-  for (const frame of bad) {
-    assert.equal(decodeServerFrame(JSON.stringify(frame)), null);
-  }
+  for (const frame of bad) assert.equal(decodeServerFrame(JSON.stringify(frame)), null);
   assert.equal(decodeServerFrame("{"), null);
 });
 
@@ -213,9 +186,7 @@ Deno.test("client frames: what the interface lists passes, all else is null", ()
     JSON.stringify({ type: "input", data: "é".repeat(128 * 1024) }),
     JSON.stringify({ type: "input", data: "\u0001".repeat(256 * 1024) }),
   ];
-  for (const text of good) {
-    assert.notEqual(decodeClientFrame(text), null, text.slice(0, 60));
-  }
+  for (const text of good) assert.notEqual(decodeClientFrame(text), null, text.slice(0, 60));
   const bad = [
     '{"type":"init","cols":0,"rows":1}',
     '{"type":"init","cols":1025,"rows":1}',
@@ -234,7 +205,5 @@ Deno.test("client frames: what the interface lists passes, all else is null", ()
     JSON.stringify({ type: "input", data: "é".repeat(128 * 1024) + "a" }),
     JSON.stringify({ type: "input", data: "a".repeat(256 * 1024 + 1) }),
   ];
-  for (const text of bad) {
-    assert.equal(decodeClientFrame(text), null, text.slice(0, 60));
-  }
+  for (const text of bad) assert.equal(decodeClientFrame(text), null, text.slice(0, 60));
 });

@@ -24,8 +24,7 @@ interface Pane {
   readonly title: string;
 }
 
-const paneFormat =
-  "#{pane_id} #{pane_active} #{pane_left} #{pane_top} #{pane_width} " +
+const paneFormat = "#{pane_id} #{pane_active} #{pane_left} #{pane_top} #{pane_width} " +
   "#{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{pane_title}";
 
 /** The pane's cells as tmux prints them, and where its printing of each row ends. */
@@ -54,9 +53,7 @@ export class Oracle implements AsyncDisposable {
       const difference = paneDifference(grid, pane, await this.#truth(pane));
       if (difference !== null) return `${pane.id}: ${difference}`;
     }
-    return client.grid === grid
-      ? await this.witness.difference(grid)
-      : "a new screen came";
+    return client.grid === grid ? await this.witness.difference(grid) : "a new screen came";
   }
 
   /** Waits until the session is at rest and the client shows it; fails with the last difference. */
@@ -89,9 +86,7 @@ export class Oracle implements AsyncDisposable {
       const [left = 0, top = 0, width = 0, height = 0, x = 0, y = 0] = rest
         .slice(0, 6).map(Number);
       // The cursor stands on the last cell while the next character would wrap.
-      const cursor = `${left + Math.min(x, width - 1)},${top + y} ${
-        rest[6] === "1"
-      }`;
+      const cursor = `${left + Math.min(x, width - 1)},${top + y} ${rest[6] === "1"}`;
       const title = rest.slice(7).join(" ");
       return {
         id,
@@ -121,16 +116,13 @@ export class Oracle implements AsyncDisposable {
     );
     // Columns more, so that the cursor tells the end of a full row, and of one of a single cell.
     using emulator = new Emulator(pane.width + 2, pane.height, () => {});
-    const write = (text: string) =>
-      emulator.write(new TextEncoder().encode(text));
+    const write = (text: string) => emulator.write(new TextEncoder().encode(text));
     write("\x1b)0\x1b[?7l");
     const grid = new Grid(pane.width + 2, pane.height);
     const ends = captured.split("\n").slice(0, pane.height).map((line, y) => {
       // deno-lint-ignore no-control-regex -- an escape sequence is what it is about
       write(
-        `\x1b[${y + 1};1H${
-          line.replaceAll(/(?<=\x1b\[[0-9;:]*)\b5:3(?=[;m])/g, "53")
-        }`,
+        `\x1b[${y + 1};1H${line.replaceAll(/(?<=\x1b\[[0-9;:]*)\b5:3(?=[;m])/g, "53")}`,
       );
       emulator.read(grid);
       return grid.cursor.x;
@@ -140,12 +132,13 @@ export class Oracle implements AsyncDisposable {
 }
 
 function paneDifference(grid: Grid, pane: Pane, truth: Truth): string | null {
-  if (
-    pane.left + pane.width > grid.cols || pane.top + pane.height > grid.rows
-  ) {
+  if (pane.left + pane.width > grid.cols || pane.top + pane.height > grid.rows) {
     return `pane ${pane.width}x${pane.height} in a client of ${grid.cols}x${grid.rows}`;
   }
   for (let y = 0; y < pane.height; y++) {
+    // In a pane too narrow for it tmux keeps a wide character whole; half of one shows as nothing.
+    const line = truth.grid.line(y);
+    if (line.codes[pane.width - 1]! & cell.wide) line.codes[pane.width - 1] = cell.blank;
     for (let x = 0; x < pane.width; x++) {
       const mine = shown(grid, pane.left + x, pane.top + y);
       const theirs = shown(truth.grid, x, y);
@@ -156,36 +149,26 @@ function paneDifference(grid: Grid, pane: Pane, truth: Truth): string | null {
       return `cell ${x},${y}: ${mine.told} is not ${theirs.told}`;
     }
   }
-  if (!pane.active) return null;
-  const { x, y, visible } = grid.cursor;
-  const cursor = `${x},${y} ${visible}`;
-  if (cursor !== pane.cursor && (visible || pane.cursor.endsWith("true"))) {
-    return `cursor ${cursor} is not ${pane.cursor}`;
-  }
-  return grid.title === pane.title
-    ? null
-    : `title ${grid.title} is not ${pane.title}`;
+  return pane.active ? cursorDifference(grid, pane) : null;
 }
 
-function shown(
-  grid: Grid,
-  x: number,
-  y: number,
-): { told: string; erased: boolean } {
+function cursorDifference({ cursor, title }: Grid, pane: Pane): string | null {
+  const mine = `${cursor.x},${cursor.y} ${cursor.visible}`;
+  if (mine !== pane.cursor && (cursor.visible || pane.cursor.endsWith("true"))) {
+    return `cursor ${mine} is not ${pane.cursor}`;
+  }
+  return title === pane.title ? null : `title ${title} is not ${pane.title}`;
+}
+
+function shown(grid: Grid, x: number, y: number): { told: string; erased: boolean } {
   const line = grid.line(y);
   const code = line.codes[x]!;
   const style = grid.inks.styles[line.styles[x]!]!;
   const width = code & cell.wide ? 2 : code & cell.secondHalf ? 0 : 1;
   const { underlineColor } = style;
   // What an underline has of the palette reaches clients of tmux 3.3a as 24-bit colour.
-  const rgb = underlineColor in palette
-    ? palette[underlineColor]
-    : underlineColor;
-  const told = {
-    ...style,
-    underlineColor: rgb,
-    link: grid.inks.links[style.link],
-  };
+  const rgb = underlineColor in palette ? palette[underlineColor] : underlineColor;
+  const told = { ...style, underlineColor: rgb, link: grid.inks.links[style.link] };
   return {
     told: JSON.stringify([grid.inks.text(code), width, told]),
     erased: code === cell.blank && hasOnlyBackground(style),

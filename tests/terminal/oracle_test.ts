@@ -91,21 +91,54 @@ for (
   });
 }
 
-Deno.test("the smallest and the largest screen", async () => {
+Deno.test("the smallest and the largest screens", async (t) => {
   await using tmux = await TmuxFixture.start();
-  await Deno.writeTextFile(
-    `${tmux.folder}/play`,
-    (corpusEntry("24-bit and palette ramps")[1] as string).repeat(40),
-  );
-  await tmux.session(name, `cat ${tmux.folder}/play; sleep 60`);
+  await tmux.session(name, playerLine(tmux.folder));
+  const player = new Player(tmux.folder);
   const client = tmux.connect(name);
   client.init(1, 1);
   await using oracle = await Oracle.of(tmux, name);
-  await client.socket.until(() => client.grid !== null);
-  client.send({ type: "resize", cols: 1024, rows: 512 });
-  await client.socket.until(() => client.grid?.rows === 512);
-  await oracle.agrees(client, "1024x512");
-  client.send({ type: "resize", cols: 1, rows: 1 });
-  await client.socket.until(() => client.grid?.rows === 1);
-  await oracle.agrees(client, "1x1");
+  const entries = [
+    ...[
+      "every SGR",
+      "24-bit and palette ramps",
+      "a log",
+      "sequences of seed 3",
+      "no VT52",
+    ],
+    ...[
+      "wide, combining, joined and right-to-left text",
+      "any bytes of seed 6, with escapes",
+    ],
+    ...["scroll regions", "insert mode at the margin", "tabs"],
+  ];
+  const sizes = [
+    [1, 1],
+    [1, 24],
+    [80, 1],
+    [2, 2],
+    [3, 1],
+    [1, 512],
+    [1024, 1],
+    [1, 1],
+  ] as const;
+  for (const [cols, rows] of sizes) {
+    await t.step(`${cols}x${rows}`, async () => {
+      client.send({ type: "resize", cols, rows });
+      await client.socket.until(() => client.grid?.cols === cols && client.grid.rows === rows);
+      for (const what of entries) {
+        const title = await player.play(client, corpusEntry(what)[1]);
+        await client.socket.until(() => client.grid?.title === title);
+        await oracle.agrees(client, what);
+      }
+    });
+  }
+  await t.step("1024x512", async () => {
+    client.send({ type: "resize", cols: 1024, rows: 512 });
+    await client.socket.until(() => client.grid?.rows === 512);
+    const ramps = corpusEntry("24-bit and palette ramps")[1] as string;
+    const title = await player.play(client, ramps.repeat(40));
+    await client.socket.until(() => client.grid?.title === title);
+    await oracle.agrees(client, "1024x512");
+  });
 });

@@ -14,11 +14,7 @@ class Desk {
     draw: (kind: FrameKind) => {
       if (!this.changes && kind === "patch") return null;
       this.sent.push(`${kind}@${this.clock.monotonicMs()}`);
-      return {
-        seq: this.sent.length,
-        characters: this.characters,
-        more: this.more,
-      };
+      return { seq: this.sent.length, characters: this.characters, more: this.more };
     },
     updating: () => this.updating,
   });
@@ -83,11 +79,7 @@ Deno.test("two frames unacknowledged stop the next until an ack", () => {
   desk.pacer.acked(99);
   desk.pacer.changed();
   desk.clock.advance(20);
-  assert.equal(
-    desk.news.length,
-    3,
-    "an ack of a frame never sent gives no credit",
-  );
+  assert.equal(desk.news.length, 3, "an ack of a frame never sent gives no credit");
 });
 
 Deno.test("a resync and a resize wait for credit like everything else", () => {

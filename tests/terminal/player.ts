@@ -28,9 +28,7 @@ export class Player {
     const put = async (name: string, content: string | Uint8Array) => {
       await Deno.writeFile(
         `${folder}/${name}.new`,
-        typeof content === "string"
-          ? new TextEncoder().encode(content)
-          : content,
+        typeof content === "string" ? new TextEncoder().encode(content) : content,
       );
       await Deno.rename(`${folder}/${name}.new`, `${folder}/${name}`);
     };

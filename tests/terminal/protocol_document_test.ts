@@ -2,29 +2,20 @@ import assert from "node:assert/strict";
 import { Picture } from "../../shared/terminal/apply.ts";
 import { FrameEncoder } from "../../shared/terminal/diff.ts";
 import { Grid, gridDifference } from "../../shared/terminal/grid.ts";
-import {
-  decodeClientFrame,
-  decodeServerFrame,
-} from "../../shared/terminal/protocol.ts";
+import { decodeClientFrame, decodeServerFrame } from "../../shared/terminal/protocol.ts";
 import { Emulator } from "../../ship/terminal/emulator.ts";
 
-const document = await Deno.readTextFile(
-  new URL("../../docs/PROTOCOL.md", import.meta.url),
-);
+const document = await Deno.readTextFile(new URL("../../docs/PROTOCOL.md", import.meta.url));
 
 function samples(kind: string): string[] {
-  const blocks = document.matchAll(
-    new RegExp("```" + kind + "\n([^`]*)```", "g"),
-  );
+  const blocks = document.matchAll(new RegExp("```" + kind + "\n([^`]*)```", "g"));
   return [...blocks].flatMap(([, lines = ""]) => lines.trim().split("\n"));
 }
 
 Deno.test("the document's client samples are frames in their plain form", () => {
   const lines = samples("terminal-client");
   assert.equal(lines.length, 5);
-  for (const line of lines) {
-    assert.equal(JSON.stringify(decodeClientFrame(line)), line);
-  }
+  for (const line of lines) assert.equal(JSON.stringify(decodeClientFrame(line)), line);
 });
 
 Deno.test("the document's server samples are what the code sends and what a client understands", () => {
@@ -42,9 +33,7 @@ Deno.test("the document's server samples are what the code sends and what a clie
   for (const bytes of steps) {
     emulator.write(new TextEncoder().encode(bytes));
     emulator.read(grid);
-    const encoded = encoder.needsSnapshot(grid)
-      ? encoder.snapshot(grid)
-      : encoder.patch(grid)!;
+    const encoded = encoder.needsSnapshot(grid) ? encoder.snapshot(grid) : encoder.patch(grid)!;
     const text = JSON.stringify(encoded.frame);
     sent.push(text);
     const frame = decodeServerFrame(text);

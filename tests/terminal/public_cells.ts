@@ -59,15 +59,11 @@ function ours(grid: Grid, x: number, y: number) {
 function told(line: PublicLine, x: number, cols: number): string {
   const at = line.getCell(x)!;
   // Half of a wide character whose other half is gone shows as nothing.
-  const owner = x > 0 && line.getCell(x - 1)!.getWidth() === 2
-    ? line.getCell(x - 1)!
-    : null;
+  const owner = x > 0 && line.getCell(x - 1)!.getWidth() === 2 ? line.getCell(x - 1)! : null;
   const second = at.getWidth() === 0;
   // Lines of the alternate screen keep what a narrower screen does not show.
   const next = x + 1 < cols ? line.getCell(x + 1) : undefined;
-  const torn = second
-    ? owner === null
-    : at.getWidth() === 2 && next?.getWidth() !== 0;
+  const torn = second ? owner === null : at.getWidth() === 2 && next?.getWidth() !== 0;
   const looks = second && owner !== null ? owner : at;
   const text = torn ? " " : second ? "" : shownChars(at);
   const width = torn ? 1 : at.getWidth();
@@ -75,12 +71,10 @@ function told(line: PublicLine, x: number, cols: number): string {
 }
 
 /** A joiner that joins nothing shows nothing. */
-const shownChars = (at: PublicCell) =>
-  at.getChars().replace(/\u200d+$/, "") || " ";
+const shownChars = (at: PublicCell) => at.getChars().replace(/\u200d+$/, "") || " ";
 
 function look(at: PublicCell): [number, number, number, boolean] {
-  const color = (rgb: boolean, value: number) =>
-    rgb ? 0x1000000 + value : value;
+  const color = (rgb: boolean, value: number) => rgb ? 0x1000000 + value : value;
   const flags = (at.isBold() ? flag.bold : 0) | (at.isDim() ? flag.dim : 0) |
     (at.isItalic() ? flag.italic : 0) | (at.isBlink() ? flag.blink : 0) |
     (at.isInverse() ? flag.inverse : 0) |

@@ -15,10 +15,8 @@ export function seeded(seed: number): Random {
   };
 }
 
-export const below = (random: Random, bound: number) =>
-  Math.floor(random() * bound);
-const pick = <T>(random: Random, from: readonly T[]): T =>
-  from[below(random, from.length)]!;
+export const below = (random: Random, bound: number) => Math.floor(random() * bound);
+const pick = <T>(random: Random, from: readonly T[]): T => from[below(random, from.length)]!;
 
 const narrow = [..."abcXYZ 0129  ─│éß·אב"];
 const wide = [..."漢字かな한글😀🚀"];
@@ -40,12 +38,8 @@ function randomStyle(random: Random, grid: Grid): number {
     fg: randomColor(random),
     bg: randomColor(random),
     flags: (random() < 0.5 ? 0 : below(random, 256)) | underline << 8,
-    underlineColor: underline !== 0 && random() < 0.5
-      ? randomColor(random)
-      : -1,
-    link: random() < 0.1
-      ? grid.inks.link(pick(random, ["https://a.example/x", "mailto:b"]))
-      : 0,
+    underlineColor: underline !== 0 && random() < 0.5 ? randomColor(random) : -1,
+    link: random() < 0.1 ? grid.inks.link(pick(random, ["https://a.example/x", "mailto:b"])) : 0,
   };
   return grid.inks.style(style);
 }
@@ -74,9 +68,8 @@ function fillRow(random: Random, grid: Grid, y: number): void {
       const kind = random();
       const room = grid.cols - x >= 2;
       let code: number = cell.blank;
-      if (!blank && kind < 0.1 && room) {
-        code = grid.inks.code(pick(random, wide), 2);
-      } else if (!blank && kind < 0.15) {
+      if (!blank && kind < 0.1 && room) code = grid.inks.code(pick(random, wide), 2);
+      else if (!blank && kind < 0.15) {
         const [text, width] = pick(random, clusters);
         if (width === 1 || room) code = grid.inks.code(text, width);
       } else if (!blank) code = grid.inks.code(pick(random, narrow), 1);
@@ -101,15 +94,9 @@ export function changedGrid(random: Random, from: Grid): Grid {
   if (random() < 0.5) {
     const top = below(random, grid.rows);
     const bottom = top + below(random, grid.rows - top);
-    grid.scroll(
-      top,
-      bottom,
-      (random() < 0.5 ? 1 : -1) * (1 + below(random, 5)),
-    );
+    grid.scroll(top, bottom, (random() < 0.5 ? 1 : -1) * (1 + below(random, 5)));
   }
-  for (let y = 0; y < grid.rows; y++) {
-    if (random() < 0.2) fillRow(random, grid, y);
-  }
+  for (let y = 0; y < grid.rows; y++) if (random() < 0.2) fillRow(random, grid, y);
   for (let i = below(random, 8); i > 0; i--) {
     const [x, y] = [below(random, grid.cols), below(random, grid.rows)];
     const line = grid.line(y);
@@ -133,7 +120,6 @@ function rest(random: Random, grid: Grid): void {
     shape,
     blink: shape !== null && random() < 0.5,
   };
-  grid.modes = below(random, 16) | below(random, 5) << 4 |
-    below(random, 2) << 7;
+  grid.modes = below(random, 16) | below(random, 5) << 4 | below(random, 2) << 7;
   grid.title = pick(random, ["", "shell", "vim ünïcode", "漢"]);
 }

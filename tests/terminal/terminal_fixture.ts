@@ -48,11 +48,7 @@ export class TmuxFixture implements AsyncDisposable {
       PS1: "$ ",
     };
     const lane = new CommandLane({
-      programs: {
-        sh: "/bin/sh",
-        tmux: paths.tmux,
-        stty: await programPath("stty"),
-      },
+      programs: { sh: "/bin/sh", tmux: paths.tmux, stty: await programPath("stty") },
       timeoutPath: await programPath("timeout"),
       environment,
       concurrencyMax: 500,
@@ -106,11 +102,7 @@ export class TmuxFixture implements AsyncDisposable {
   }
 
   async clients(): Promise<string[]> {
-    const listed = await this.tmux(
-      "list-clients",
-      "-F",
-      "#{client_name} #{client_control_mode}",
-    );
+    const listed = await this.tmux("list-clients", "-F", "#{client_name} #{client_control_mode}");
     return listed.split("\n").filter((line) => line !== "");
   }
 
@@ -150,9 +142,7 @@ export class TestClient {
       }
       const received = this.follower.receive(text);
       if (received.kind === "exit") this.exitCode = received.code;
-      else if (this.acking) {
-        for (const frame of received.send) this.send(frame);
-      }
+      else if (this.acking) { for (const frame of received.send) this.send(frame); }
     });
   }
 
@@ -170,15 +160,10 @@ export class TestClient {
   }
   get text(): string {
     const { grid } = this;
-    return grid === null
-      ? ""
-      : grid.lines.map((_, y) => grid.text(y)).join("\n").trimEnd();
+    return grid === null ? "" : grid.lines.map((_, y) => grid.text(y)).join("\n").trimEnd();
   }
   async shows(text: string | RegExp): Promise<void> {
-    const holds = () =>
-      typeof text === "string"
-        ? this.text.includes(text)
-        : text.test(this.text);
+    const holds = () => typeof text === "string" ? this.text.includes(text) : text.test(this.text);
     await this.socket.until(holds).catch((thrown) => {
       assert.fail(`${thrown.message}\nwanted ${text}\nscreen:\n${this.text}`);
     });
@@ -190,10 +175,7 @@ export class TestClient {
 }
 
 /** Waits until `holds` is true, for things that announce themselves nowhere. */
-export async function eventually(
-  what: string,
-  holds: () => Promise<boolean>,
-): Promise<void> {
+export async function eventually(what: string, holds: () => Promise<boolean>): Promise<void> {
   for (let i = 0; i < 200; i++) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 25));

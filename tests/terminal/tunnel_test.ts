@@ -62,12 +62,7 @@ Deno.test("frames wait for the ship, in order", async () => {
 });
 
 Deno.test("an owner that is unknown or cannot be reached is exit 1", async () => {
-  for (
-    const dial of [
-      () => Promise.resolve(null),
-      () => Promise.reject(new Error("refused")),
-    ]
-  ) {
+  for (const dial of [() => Promise.resolve(null), () => Promise.reject(new Error("refused"))]) {
     const pipe = new Pipe(dial);
     await pipe.user.until(() => pipe.user.closed);
     assert.deepEqual(pipe.user.received, ['{"type":"exit","code":1}']);
@@ -78,10 +73,7 @@ Deno.test("an owner that is unknown or cannot be reached is exit 1", async () =>
 
 Deno.test("a bad or binary frame ends both sides with its code", async () => {
   const invalid = { code: 1008, reason: "Invalid terminal message" };
-  const binary = {
-    code: 1003,
-    reason: "Binary terminal messages are not supported",
-  };
+  const binary = { code: 1003, reason: "Binary terminal messages are not supported" };
   for (const text of ["{", "7", '{"type":"resize","cols":0,"rows":1}']) {
     const pipe = Pipe.open();
     pipe.user.send(text);
@@ -102,9 +94,7 @@ Deno.test("more than 256 KiB waiting, on either side, ends both with 1009", asyn
   const overflow = { code: 1009, reason: "Terminal buffer limit exceeded" };
   const early = new Pipe();
   for (let i = 0; i < 5; i++) {
-    early.user.send(
-      JSON.stringify({ type: "input", data: "x".repeat(60 * 1024) }),
-    );
+    early.user.send(JSON.stringify({ type: "input", data: "x".repeat(60 * 1024) }));
   }
   await early.user.until(() => early.user.closed);
   early.answer.resolve(early.bridgeToShip);

@@ -33,9 +33,7 @@ class RemoteClient {
   }
   get text(): string {
     const grid = this.follower.grid;
-    return grid === null
-      ? ""
-      : grid.lines.map((_, y) => grid.text(y)).join("\n");
+    return grid === null ? "" : grid.lines.map((_, y) => grid.text(y)).join("\n");
   }
 }
 
@@ -46,10 +44,7 @@ Deno.test("through a bridge and a ship, over sockets with deflate, the screen is
     corpusEntry("wide, combining, joined and right-to-left text")[1] as string,
   );
   await tmux.session(name, `cat ${tmux.folder}/play; exec sh`);
-  const ship = (
-    request: Request,
-    connection: Parameters<Parameters<typeof withListener>[0]>[1],
-  ) =>
+  const ship = (request: Request, connection: Parameters<Parameters<typeof withListener>[0]>[1]) =>
     connection.upgrade(request, {
       ...options,
       onSocket: (socket) => tmux.terminals.serve(socket, name),
@@ -66,10 +61,7 @@ Deno.test("through a bridge and a ship, over sockets with deflate, the screen is
         await dial(`ws://127.0.0.1:${bridgeListener.port}/`, options),
       );
       client.send({ type: "init", cols: 80, rows: 24 });
-      await until(
-        "the text is there",
-        () => client.text.includes("漢字かな한글"),
-      );
+      await until("the text is there", () => client.text.includes("漢字かな한글"));
       client.send({ type: "input", data: "seq 1 2000; echo la''st\r" });
       await until("the flood is over", () => /^last$/m.test(client.text));
       client.send({ type: "resize", cols: 200, rows: 50 });
@@ -80,15 +72,10 @@ Deno.test("through a bridge and a ship, over sockets with deflate, the screen is
       assert.deepEqual(client.closed, { code: 1000, reason: "" });
       assert.equal(tmux.terminals.open, 0);
 
-      const bad = new RemoteClient(
-        await dial(`ws://127.0.0.1:${bridgeListener.port}/`, options),
-      );
+      const bad = new RemoteClient(await dial(`ws://127.0.0.1:${bridgeListener.port}/`, options));
       bad.socket.send("{");
       await until("it is closed", () => bad.closed !== null);
-      assert.deepEqual(bad.closed, {
-        code: 1008,
-        reason: "Invalid terminal message",
-      });
+      assert.deepEqual(bad.closed, { code: 1008, reason: "Invalid terminal message" });
       await until("the guard is free", () => tmux.terminals.open === 0);
     });
   });

@@ -12,13 +12,9 @@ Deno.test("a terminal shows, types, resizes, and ends with the shell's own code"
   client.type("printf 'h\\303\\251llo%s\\n' -there\r");
   await client.shows("héllo-there");
   client.send({ type: "resize", cols: 60, rows: 10 });
-  await client.socket.until(() =>
-    client.grid?.cols === 60 && client.grid.rows === 10
-  );
+  await client.socket.until(() => client.grid?.cols === 60 && client.grid.rows === 10);
   // tmux passes sizes on to its panes in its own time.
-  client.type(
-    'clear; until [ "$(stty size)" = "10 60" ]; do sleep 0.05; done; stty size\r',
-  );
+  client.type('clear; until [ "$(stty size)" = "10 60" ]; do sleep 0.05; done; stty size\r');
   await client.shows(/^10 60$/m);
   client.type("exit 7\r");
   assert.deepEqual(await client.closes(), { code: 1000, reason: "" });
@@ -28,19 +24,9 @@ Deno.test("a terminal shows, types, resizes, and ends with the shell's own code"
 
 Deno.test("a shell that exits 0, one that a signal ends, a detach, a session killed", async () => {
   await using tmux = await TmuxFixture.start();
-  const cases: Array<
-    [string, (tmux: TmuxFixture, name: string) => Promise<unknown>, number]
-  > = [
-    [
-      "0",
-      (tmux, name) => tmux.tmux("send-keys", "-t", name, "exit 0", "Enter"),
-      0,
-    ],
-    [
-      "1",
-      (tmux, name) => tmux.tmux("send-keys", "-t", name, "kill -9 $$", "Enter"),
-      137,
-    ],
+  const cases: Array<[string, (tmux: TmuxFixture, name: string) => Promise<unknown>, number]> = [
+    ["0", (tmux, name) => tmux.tmux("send-keys", "-t", name, "exit 0", "Enter"), 0],
+    ["1", (tmux, name) => tmux.tmux("send-keys", "-t", name, "kill -9 $$", "Enter"), 137],
     ["2", (tmux, name) => tmux.tmux("detach-client", "-s", name), 0],
     ["3", (tmux, name) => tmux.tmux("kill-session", "-t", name), 0],
   ];
@@ -63,12 +49,7 @@ Deno.test("a pane that dies beside others goes, and the session stays", async ()
   const client = tmux.connect(name);
   client.init();
   await client.shows("$");
-  await tmux.tmux(
-    "split-window",
-    "-t",
-    name,
-    "printf split-here; sleep 0.3; exit 5",
-  );
+  await tmux.tmux("split-window", "-t", name, "printf split-here; sleep 0.3; exit 5");
   await client.shows("split-here");
   await eventually("one pane is left", async () => {
     const panes = await tmux.tmux("list-panes", "-t", name);
@@ -93,10 +74,7 @@ Deno.test("a second terminal of a session is turned away; the first may come aga
   const again = tmux.connect(name);
   again.init();
   await again.shows("$");
-  await eventually(
-    "one client is attached",
-    async () => (await tmux.clients()).length === 1,
-  );
+  await eventually("one client is attached", async () => (await tmux.clients()).length === 1);
 });
 
 Deno.test("a session that does not exist exits 1", async () => {
@@ -112,10 +90,7 @@ Deno.test("bad messages get their code and reason, and the guard is free again",
   await using tmux = await TmuxFixture.start();
   await tmux.session(name, "sh");
   const invalid = { code: 1008, reason: "Invalid terminal message" };
-  const binary = {
-    code: 1003,
-    reason: "Binary terminal messages are not supported",
-  };
+  const binary = { code: 1003, reason: "Binary terminal messages are not supported" };
   const init = '{"type":"init","cols":80,"rows":24}';
   const cases: Array<[string[], { code: number; reason: string }]> = [
     [["{"], invalid],
@@ -125,10 +100,7 @@ Deno.test("bad messages get their code and reason, and the guard is free again",
     [[init, init], invalid],
     [[init, "nonsense"], invalid],
     [[init, '{"type":"resize","cols":80,"rows":513}'], invalid],
-    [[
-      init,
-      JSON.stringify({ type: "input", data: "x".repeat(256 * 1024 + 1) }),
-    ], invalid],
+    [[init, JSON.stringify({ type: "input", data: "x".repeat(256 * 1024 + 1) })], invalid],
     [["binary"], binary],
     [[init, "binary"], binary],
   ];
@@ -138,11 +110,7 @@ Deno.test("bad messages get their code and reason, and the guard is free again",
       if (text === "binary") client.socket.sendBinary();
       else client.socket.send(text);
     }
-    assert.deepEqual(
-      await client.closes(),
-      ending,
-      messages.join(" ").slice(0, 100),
-    );
+    assert.deepEqual(await client.closes(), ending, messages.join(" ").slice(0, 100));
     assert.equal(tmux.terminals.open, 0);
   }
   const client = tmux.connect(name);
@@ -202,8 +170,5 @@ Deno.test("a flood leaves the client with the last screen, and typing works in i
   await client.shows("echo");
   assert.ok(client.characters < 5_000_000, `${client.characters} characters`);
   client.socket.close(1000);
-  await eventually(
-    "nobody is attached",
-    async () => (await tmux.clients()).length === 0,
-  );
+  await eventually("nobody is attached", async () => (await tmux.clients()).length === 0);
 });

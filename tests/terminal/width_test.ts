@@ -1,8 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  doubleWidthRanges,
-  zeroWidthRanges,
-} from "../../ship/terminal/width_table.ts";
+import { doubleWidthRanges, zeroWidthRanges } from "../../ship/terminal/width_table.ts";
 import { widthOf } from "../../ship/terminal/widths.ts";
 import { sessionName, TmuxFixture } from "./terminal_fixture.ts";
 
@@ -28,8 +25,7 @@ Deno.test("characters are as wide as the installed tmux has them", async () => {
   const points = boundaries();
   assert.ok(points.length > 1000);
   // Each at the start of a row with a mark in the third column: what stands between tells the width.
-  const text = points.map((point) => `${String.fromCodePoint(point)}\x1b[3G|`)
-    .join("\r\n");
+  const text = points.map((point) => `${String.fromCodePoint(point)}\x1b[3G|`).join("\r\n");
   await Deno.writeTextFile(`${tmux.folder}/text`, text);
   const name = sessionName("c");
   // The rows must still be in the history when they are looked at; it is as long as a new window's.
@@ -37,14 +33,9 @@ Deno.test("characters are as wide as the installed tmux has them", async () => {
   await tmux.tmux("set-option", "-g", "history-limit", "5000");
   await tmux.session(name, `stty raw; cat ${tmux.folder}/text; sleep 60`);
   let widths: Array<number | null> = [];
-  for (
-    let attempt = 0;
-    attempt < 40 && widths.length < points.length;
-    attempt++
-  ) {
+  for (let attempt = 0; attempt < 40 && widths.length < points.length; attempt++) {
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const lines = (await tmux.tmux("capture-pane", "-p", "-S", "-", "-t", name))
-      .split("\n");
+    const lines = (await tmux.tmux("capture-pane", "-p", "-S", "-", "-t", name)).split("\n");
     widths = lines.filter((line) => line.includes("|")).map(widthShown);
   }
   assert.equal(widths.length, points.length);

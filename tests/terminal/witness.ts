@@ -2,11 +2,7 @@
  * A second truth beside `capture-pane`: another tmux client, of a terminal that knows less, which draws
  * its whole screen anew whenever it is asked. It shares no byte with the client under test.
  */
-import {
-  type Grid,
-  Grid as Cells,
-  gridDifference,
-} from "../../shared/terminal/grid.ts";
+import { type Grid, Grid as Cells, gridDifference } from "../../shared/terminal/grid.ts";
 import { Emulator } from "../../ship/terminal/emulator.ts";
 import { publicDifference } from "./public_cells.ts";
 
@@ -20,8 +16,8 @@ export interface TmuxServer {
 /** The features that the ship gives its client, and bracketed paste, which `xterm` has by its name. */
 const features =
   "256,RGB,usstyle,overline,strikethrough,cstyle,title,clipboard,focus,mouse,sync,bpaste";
-/** How long a redraw may be on its way before it is asked for again. */
-const redrawMs = 400;
+/** A redraw that brings nothing for so long is over. */
+const quietMs = 300;
 const encoder = new TextEncoder();
 
 export class Witness implements AsyncDisposable {
@@ -55,8 +51,7 @@ export class Witness implements AsyncDisposable {
       "terminal-overrides[4701]",
       "screen*:invis=\\E[8m",
     );
-    const attach =
-      `stty raw -echo rows ${size.rows} cols ${size.cols}; TERM=screen-256color ` +
+    const attach = `stty raw -echo rows ${size.rows} cols ${size.cols}; TERM=screen-256color ` +
       `exec tmux -u -T ${features} -N -L grid-ship attach -t =${session}: -f ignore-size,read-only`;
     const child = new Deno.Command("/usr/bin/script", {
       args: ["-qefc", attach, "/dev/null"],
@@ -85,16 +80,12 @@ export class Witness implements AsyncDisposable {
     await this.#resize(grid);
     this.#poison();
     await this.server.tmux("refresh-client", "-t", this.tty);
-    const deadlineMs = performance.now() + redrawMs;
+    const drawn = new Cells(grid.cols, grid.rows);
     for (;;) {
-      const drawn = new Cells(grid.cols, grid.rows);
       this.#emulator.read(drawn);
       const difference = gridDifference(grid, drawn);
       if (difference === null) return publicDifference(this.#emulator, drawn);
-      const leftMs = deadlineMs - performance.now();
-      if (leftMs <= 0 || !await this.#more(leftMs)) {
-        return `a redraw: ${difference}`;
-      }
+      if (!await this.#more()) return `a redraw: ${difference}`;
     }
   }
 
@@ -138,9 +129,9 @@ export class Witness implements AsyncDisposable {
   }
 
   /** Waits for bytes; false when none came. */
-  async #more(waitMs: number): Promise<boolean> {
+  async #more(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), waitMs);
+    const timer = setTimeout(() => resolve(false), quietMs);
     this.#woken = () => resolve(true);
     const came = await promise;
     clearTimeout(timer);

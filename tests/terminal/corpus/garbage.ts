@@ -12,9 +12,7 @@ function sequences(seed: number): string {
     if (kind < 0.5) {
       const params = range(0, below(random, 3)).map(() => below(random, 30))
         .join(";");
-      out += `${csi}${random() < 0.05 ? "?" : ""}${params}${
-        finals[below(random, finals.length)]
-      }`;
+      out += `${csi}${random() < 0.05 ? "?" : ""}${params}${finals[below(random, finals.length)]}`;
     } else if (kind < 0.6) out += `\x1b${"78DEMHc=>"[below(random, 9)]}`;
     else if (kind < 0.7) out += "\r\n\t\b\v\f\x0e\x0f"[below(random, 8)];
     else if (kind < 0.75) out += ["é", "e\u0301", "א", "─"][below(random, 4)];
@@ -29,11 +27,7 @@ function bytes(seed: number, escapes: number): Uint8Array {
   return Uint8Array.from(
     { length: 6_000 },
     () =>
-      random() < escapes
-        ? 0x1b
-        : random() < 0.3
-        ? 0x20 + below(random, 95)
-        : below(random, 256),
+      random() < escapes ? 0x1b : random() < 0.3 ? 0x20 + below(random, 95) : below(random, 256),
   );
 }
 

@@ -17,9 +17,9 @@ function everySgr(): string {
   )
     .join("");
   const mixed = range(0, 15).map((bits) =>
-    `${csi}${bits & 1 ? "1;" : ""}${bits & 2 ? "3;" : ""}${
-      bits & 4 ? "4;" : ""
-    }${bits & 8 ? "7;" : ""}38;5;${bits * 16}mx`
+    `${csi}${bits & 1 ? "1;" : ""}${bits & 2 ? "3;" : ""}${bits & 4 ? "4;" : ""}${
+      bits & 8 ? "7;" : ""
+    }38;5;${bits * 16}mx`
   ).join("");
   return `${single}\r\n${underlines}\r\n${mixed}${csi}m\r\n${csi}1mbold${csi}2mdim${csi}22mneither${csi}m`;
 }
@@ -93,5 +93,19 @@ export const looks: readonly Entry[] = [
     "\x1b]8;id=1;https://one.example/\x1b\\one\x1b]8;;\x1b\\ plain " +
     "\x1b]8;;https://two.example/?a=1;2\x07two\r\nover a line\x1b]8;;\x07\r\n" +
     `${csi}31;4m\x1b]8;;file:///tmp/x\x1b\\red${csi}m still\x1b]8;;\x1b\\ \x1b]8;;\x07end`,
+  ],
+  [
+    "a log of wide and combined text",
+    range(1, 200).map((n) =>
+      `${csi}3${n % 8}m漢字${n}${csi}m ${"かe\u0301".repeat(n % 41)}${"x".repeat(n % 3)}\r\n`
+    ).join(""),
+  ],
+  [
+    "wide and combined text that wraps and scrolls",
+    "각|क्ष|漢a漢b😀é\u0301".repeat(300),
+  ],
+  [
+    "wide text in single lines' scrolls",
+    range(1, 60).map((n) => `\n\r${n % 2 ? "ष" : "漢"}|${n}`).join(""),
   ],
 ];

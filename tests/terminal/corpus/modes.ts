@@ -1,8 +1,7 @@
 /** The corpus: modes, character sets, strings, and what is cut off in the middle. */
 import { at, csi, type Entry, osc, range, st } from "./bytes.ts";
 
-const around = (set: string, reset: string) =>
-  `before${set}inside${reset}after`;
+const around = (set: string, reset: string) => `before${set}inside${reset}after`;
 
 export const modesAndStrings: readonly Entry[] = [
   [
@@ -148,8 +147,6 @@ export const modesAndStrings: readonly Entry[] = [
   ["a string that never ends", `done${osc}2;never`],
   [
     "a log",
-    range(1, 300).map((n) =>
-      `${csi}3${n % 8}m${n}${csi}m line ${"=".repeat(n % 50)}\r\n`
-    ).join(""),
+    range(1, 300).map((n) => `${csi}3${n % 8}m${n}${csi}m line ${"=".repeat(n % 50)}\r\n`).join(""),
   ],
 ];

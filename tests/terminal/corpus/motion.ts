@@ -32,9 +32,7 @@ export const motion: readonly Entry[] = [
   [
     "DECAWM off and on, at the last column",
     `${csi}?7l${"a".repeat(85)}b漢${csi}?7h${at(80, 3)}cd` +
-    `${at(80, 5)}e\tf${at(80, 7)}g\bh${at(80, 9)}i${csi}Kj${at(80, 11)}k\rl${
-      at(80, 13)
-    }m\nn`,
+    `${at(80, 5)}e\tf${at(80, 7)}g\bh${at(80, 9)}i${csi}Kj${at(80, 11)}k\rl${at(80, 13)}m\nn`,
   ],
   [
     "reverse wraparound",
@@ -57,22 +55,18 @@ export const motion: readonly Entry[] = [
   ],
   [
     "DECOM saved and restored",
-    `${csi}5;10r${csi}?6h${at(3, 2)}\x1b7${csi}?6l${
-      at(1, 1)
-    }out\x1b8in${csi}6n`,
+    `${csi}5;10r${csi}?6h${at(3, 2)}\x1b7${csi}?6l${at(1, 1)}out\x1b8in${csi}6n`,
   ],
   [
     "index and reverse index at a region's edges",
     page +
-    `${csi}5;8r${at(1, 8)}\x1bDa${at(1, 5)}\x1bMb${at(1, 9)}\x1bDc${
-      at(1, 4)
-    }\x1bMd${at(1, 24)}\ne${at(1, 1)}\x1bMf`,
+    `${csi}5;8r${at(1, 8)}\x1bDa${at(1, 5)}\x1bMb${at(1, 9)}\x1bDc${at(1, 4)}\x1bMd${at(1, 24)}\ne${
+      at(1, 1)
+    }\x1bMf`,
   ],
   [
     "DECSC and DECRC",
-    `${csi}1;31m${at(5, 5)}\x1b7${csi}m${at(1, 1)}x\x1b8y${csi}s${
-      at(9, 9)
-    }z${csi}uw\x1b8v` +
+    `${csi}1;31m${at(5, 5)}\x1b7${csi}m${at(1, 1)}x\x1b8y${csi}s${at(9, 9)}z${csi}uw\x1b8v` +
     `${csi}m\x1bc\x1b8home`,
   ],
   [
@@ -89,15 +83,13 @@ export const motion: readonly Entry[] = [
   [
     "insert and delete too much, and in colour",
     page + `${csi}44m${at(5, 3)}${csi}999@${at(5, 5)}${csi}999P` +
-    `${at(5, 7)}${csi}999X${at(5, 9)}${csi}3@${at(5, 11)}${csi}3P${
-      at(5, 13)
-    }${csi}2L${at(5, 17)}${csi}999M${csi}m`,
+    `${at(5, 7)}${csi}999X${at(5, 9)}${csi}3@${at(5, 11)}${csi}3P${at(5, 13)}${csi}2L${
+      at(5, 17)
+    }${csi}999M${csi}m`,
   ],
   [
     "insert mode at the margin",
-    `${"a".repeat(80)}${at(1, 1)}${csi}4h${"b".repeat(5)}漢${
-      at(79, 1)
-    }cd${csi}4lx`,
+    `${"a".repeat(80)}${at(1, 1)}${csi}4h${"b".repeat(5)}漢${at(79, 1)}cd${csi}4lx`,
   ],
   [
     "repeat",
@@ -135,15 +127,11 @@ export const motion: readonly Entry[] = [
   [
     "CBT, CHT, TBC and the last column",
     `${csi}3Ia${csi}99Ib\r\n${at(50, 3)}${csi}2Zc${csi}99Zd` +
-    `${at(17, 4)}${csi}0g${
-      at(1, 4)
-    }\t\te${csi}2g\r\n${csi}?5W\tf\r\n${csi}3g\tg`,
+    `${at(17, 4)}${csi}0g${at(1, 4)}\t\te${csi}2g\r\n${csi}?5W\tf\r\n${csi}3g\tg`,
   ],
   [
     "soft reset",
-    `${csi}5;10r${csi}?6h${csi}4h${csi}?7l${csi}1;31m${csi}!p${at(1, 1)}soft${
-      "x".repeat(90)
-    }`,
+    `${csi}5;10r${csi}?6h${csi}4h${csi}?7l${csi}1;31m${csi}!p${at(1, 1)}soft${"x".repeat(90)}`,
   ],
   ["hard reset in the middle", `${csi}5;10r${csi}31mred${csi}?25l\x1bcclean`],
   ["DECCOLM is ignored", `text${csi}?3hmore${csi}?3l${csi}?40h${csi}?3h!`],

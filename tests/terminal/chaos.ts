@@ -57,10 +57,14 @@ export class ChaosClient {
     this.#calm = false;
   }
 
-  /** From now on every frame is seen, and acknowledged at once. */
+  /**
+   * From now on every frame is seen, and acknowledged at once. Of a snapshot that it lost a client cannot
+   * know, and TCP loses none: one that waits for such a snapshot asks again.
+   */
   calm(): void {
     this.#calm = true;
     this.acking = true;
+    if (this.grid === null) this.send({ type: "resync" });
   }
 
   set acking(on: boolean) {

@@ -21,6 +21,7 @@ import {
   styleOf,
   wordsPerCell,
 } from "./packed_cells.ts";
+import { WholeCharacters } from "./whole_characters.ts";
 import { tmuxWidths } from "./widths.ts";
 
 /** The library's own resize does not go below, and its reflow of wide characters would not end there. */
@@ -68,6 +69,7 @@ export interface Reading {
 export class Emulator implements Disposable {
   readonly terminal: xterm.Terminal;
   readonly #core: Core;
+  readonly #characters = new WholeCharacters();
   #title = "";
   #synchronized = false;
   #strayed = false;
@@ -120,9 +122,9 @@ export class Emulator implements Disposable {
     });
   }
 
-  /** Takes bytes in and parses them before it returns. */
+  /** Takes bytes in and parses them before it returns, but for a character that is not all there. */
   write(bytes: Uint8Array): void {
-    this.#core._inputHandler.parse(bytes);
+    this.#core._inputHandler.parse(this.#characters.take(bytes));
   }
 
   resize(cols: number, rows: number): void {

@@ -3,7 +3,9 @@ import { AnsiPainter } from "../../shared/terminal/ansi.ts";
 import { Grid, gridDifference } from "../../shared/terminal/grid.ts";
 import { flag } from "../../shared/terminal/protocol.ts";
 import { Emulator } from "../../ship/terminal/emulator.ts";
+import { sleep } from "../support/listen_support.ts";
 import { corpus } from "./corpus.ts";
+import type { Entry } from "./corpus/bytes.ts";
 import { assertPublicCells, publicDifference } from "./public_cells.ts";
 import { below, changedGrid, randomGrid, seeded } from "./random_grid.ts";
 
@@ -39,6 +41,25 @@ Deno.test("over the corpus the cells read are the library's public ones", () => 
       const difference = publicDifference(emulator, grid);
       assert.equal(difference, null, `${what} at ${cols}x${rows}`);
     }
+  }
+});
+
+Deno.test("bytes mean the same wherever they are cut", () => {
+  const punctuation: Entry = [
+    "general punctuation",
+    "“a” – — … ‧ e\u0301 👩\u200d🚀 漢\u0080\u0800 \u{10000}",
+  ];
+  for (const [what, bytes] of [...corpus, punctuation]) {
+    const whole = typeof bytes === "string" ? encoder.encode(bytes) : bytes;
+    const [cols, rows] = [80, 24];
+    const [atOnce, singly] = [new Grid(cols, rows), new Grid(cols, rows)];
+    using one = new Emulator(cols, rows, () => {});
+    using other = new Emulator(cols, rows, () => {});
+    one.write(whole);
+    for (let at = 0; at < whole.length; at++) other.write(whole.subarray(at, at + 1));
+    one.read(atOnce);
+    other.read(singly);
+    assert.equal(gridDifference(singly, atOnce), null, what);
   }
 });
 
@@ -88,7 +109,7 @@ Deno.test("links, underlines and cursor looks are read", () => {
   assert.deepEqual(grid.cursor, { x: 2, y: 0, visible: true, shape: 2, blink: true });
 });
 
-Deno.test("one column is one column, whatever stands or comes in it", () => {
+Deno.test("one column is one column, whatever stands or comes in it", async () => {
   for (let seed = 1; seed <= 20; seed++) {
     const random = seeded(seed);
     using emulator = new Emulator(below(random, 4) + 1, below(random, 4) + 1, () => {});
@@ -111,6 +132,8 @@ Deno.test("one column is one column, whatever stands or comes in it", () => {
     emulator.read(grid);
     assert.deepEqual([0, 1, 2].map((y) => grid.text(y)), ["a", "b", "c"], `seed ${seed}`);
   }
+  // The library tidies up behind a resize when it has time.
+  await sleep(50);
 });
 
 Deno.test("what tmux draws otherwise than terminals show is told, once", () => {

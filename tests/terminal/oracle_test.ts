@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { corpus, corpusEntry } from "./corpus.ts";
 import { Oracle } from "./oracle.ts";
 import { Player, playerLine } from "./player.ts";
@@ -42,54 +43,26 @@ Deno.test("splits are composed", async () => {
   await oracle.agrees(client, "three panes");
 });
 
-for (
-  const [program, keys] of [
-    ["vim -u NONE -n -N", [
-      ":set nu\r",
-      "ihello 漢字\x1b",
-      "yy20p",
-      "10G",
-      "dd",
-      "\x06",
-      "/hel\r",
-      ":vsplit\r",
-      "G",
-      "o\ttab\x1b",
-      "gg",
-      "\x15",
-    ]],
-    ["less -R", [" ", "G", "g", "/5\r", "j", "k", "\x04"]],
-  ] as const
-) {
-  const binary = program.split(" ")[0]!;
-  const installed = Deno.statSync.bind(null, `/usr/bin/${binary}`);
-  let missing = false;
-  try {
-    installed();
-  } catch {
-    missing = true;
-  }
-  Deno.test({
-    name: `${binary} looks as in tmux after every key`,
-    ignore: missing,
-  }, async () => {
-    await using tmux = await TmuxFixture.start();
-    const text = Array.from(
-      { length: 400 },
-      (_, n) => `\x1b[3${n % 8}m${n}\x1b[m ${"word ".repeat(n % 17)}`,
-    );
-    await Deno.writeTextFile(`${tmux.folder}/text`, text.join("\n"));
-    await tmux.session(name, `${program} ${tmux.folder}/text`);
-    const client = tmux.connect(name);
-    client.init(90, 30);
-    await using oracle = await Oracle.of(tmux, name);
-    await client.shows(/word/);
-    for (const key of keys) {
-      client.type(key);
-      await oracle.agrees(client, `${binary} after ${JSON.stringify(key)}`);
-    }
-  });
-}
+Deno.test("a flood of 50 MB ends with its last screen", async () => {
+  await using tmux = await TmuxFixture.start();
+  const line = (n: number) => `\x1b[3${n % 8}m${n}\x1b[m ${"漢é=".repeat(n % 20)}\r\n`;
+  const lines = Array.from({ length: 10_000 }, (_, n) => line(n)).join("");
+  await Deno.writeTextFile(`${tmux.folder}/flood`, lines);
+  const megabytes = 50;
+  const times = Math.ceil(megabytes * 1024 * 1024 / new TextEncoder().encode(lines).length);
+  const flood = `for n in $(seq ${times}); do cat ${tmux.folder}/flood; done`;
+  await tmux.session(name, `read go; ${flood}; echo the end; read done`);
+  const client = tmux.connect(name);
+  client.init(100, 30);
+  await using oracle = await Oracle.of(tmux, name);
+  client.type("\r");
+  await client.socket.until(() => /^the end$/m.test(client.text), 60_000);
+  await oracle.agrees(client, "after the flood");
+  assert.ok(
+    client.characters < megabytes * 1024 * 1024 / 20,
+    `${client.characters} characters came`,
+  );
+});
 
 Deno.test("the smallest and the largest screens", async (t) => {
   await using tmux = await TmuxFixture.start();

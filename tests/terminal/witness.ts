@@ -41,8 +41,12 @@ export class Witness implements AsyncDisposable {
     this.#reading = this.#read();
   }
 
-  /** Attaches to `session` without a say in its size. Only one at a time. */
+  /**
+   * Attaches to `session` without a say in its size, once somebody else has: the options that the ship
+   * gives a session are for the clients that come after them. Only one at a time.
+   */
   static async attach(server: TmuxServer, session: string): Promise<Witness> {
+    await listed(server, /^0 /m);
     const size = { cols: 80, rows: 24 };
     // `screen` has no bce: tmux writes every coloured blank as a space. It does not know hidden text.
     await server.tmux(
@@ -61,18 +65,11 @@ export class Witness implements AsyncDisposable {
       stdout: "piped",
       stderr: "null",
     }).spawn();
-    for (let i = 0; i < 200; i++) {
-      const listed = await server.tmux(
-        "list-clients",
-        "-F",
-        "#{client_readonly} #{client_tty}",
-      );
-      const tty = /^1 (\S+)$/m.exec(listed)?.[1];
-      if (tty !== undefined) return new Witness(server, child, tty, size);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    child.kill();
-    throw new Error("the witness could not attach");
+    const tty = await listed(server, /^1 (\S+)$/m).catch((thrown) => {
+      child.kill("SIGKILL");
+      throw thrown;
+    });
+    return new Witness(server, child, tty, size);
   }
 
   /** The first difference between `grid` and what tmux draws when it draws everything, or null. */
@@ -142,4 +139,16 @@ export class Witness implements AsyncDisposable {
   #reply(text: string): void {
     this.#stdin.write(encoder.encode(text)).catch(() => {});
   }
+}
+
+/** The first match in the list of clients, read-only ones marked by 1, as soon as there is one. */
+async function listed(server: TmuxServer, form: RegExp): Promise<string> {
+  for (let i = 0; i < 500; i++) {
+    const found = form.exec(
+      await server.tmux("list-clients", "-F", "#{client_readonly} #{client_tty}"),
+    );
+    if (found !== null) return found[1] ?? "";
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`no client ${form}`);
 }

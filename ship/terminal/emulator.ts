@@ -105,11 +105,9 @@ export class Emulator implements Disposable {
     );
     this.#watch("L", () => this.#outsideRegion());
     this.#watch("M", () => this.#outsideRegion());
-    this.#watch(
-      "K",
-      ([what]) => this.#erasesText(what === 0 ? this.#core.buffer.x : 0),
-    );
+    this.#watch("K", ([what]) => this.#erasesText(what === 0 ? this.#core.buffer.x : 0));
     this.#watch("X", () => this.#erasesText(this.#core.buffer.x));
+    this.#watch("@", () => this.#core.buffer.x >= this.cols);
   }
 
   #watch(
@@ -154,8 +152,8 @@ export class Emulator implements Disposable {
   /**
    * True once after bytes that may leave another screen than tmux's own, which only a redraw mends. Seen
    * of tmux 3.3a: it inserts and deletes lines outside of the scroll region, where terminals do nothing;
-   * and when a character beyond ASCII wraps at the bottom, it draws the character before it erases the
-   * new line.
+   * when a character beyond ASCII wraps at the bottom, it draws the character before it erases the new
+   * line; and when one wraps in insert mode, it makes room for it in the line before.
    */
   takeStrayed(): boolean {
     const strayed = this.#strayed;

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-control-regex -- control characters are what it is about
 /**
  * Compares what a client shows with what tmux says the session shows, told in two ways that have no
  * blind spot in common: `capture-pane` prints tmux's own grid, and the witness is drawn from nothing.
@@ -101,34 +102,45 @@ export class Oracle implements AsyncDisposable {
     });
   }
 
-  /**
-   * `capture-pane` prints line drawing in its ACS form, which G1 undoes. tmux 3.3a spells overline, SGR
-   * 53, as `5:3`, which means nothing else.
-   */
   async #truth(pane: Pane): Promise<Truth> {
-    const captured = await this.server.tmux(
-      "capture-pane",
-      "-p",
-      "-e",
-      "-N",
-      "-t",
-      pane.id,
-    );
+    const captured = await this.server.tmux("capture-pane", "-p", "-e", "-N", "-t", pane.id);
     // Columns more, so that the cursor tells the end of a full row, and of one of a single cell.
     using emulator = new Emulator(pane.width + 2, pane.height, () => {});
     const write = (text: string) => emulator.write(new TextEncoder().encode(text));
     write("\x1b)0\x1b[?7l");
     const grid = new Grid(pane.width + 2, pane.height);
-    const ends = captured.split("\n").slice(0, pane.height).map((line, y) => {
-      // deno-lint-ignore no-control-regex -- an escape sequence is what it is about
-      write(
-        `\x1b[${y + 1};1H${line.replaceAll(/(?<=\x1b\[[0-9;:]*)\b5:3(?=[;m])/g, "53")}`,
-      );
+    const ends = spelled(captured).split("\n").slice(0, pane.height).map((line, y) => {
+      write(`\x1b[${y + 1};1H${line}`);
       emulator.read(grid);
       return grid.cursor.x;
     });
     return { grid, ends };
   }
+}
+
+/** What `acsc` of terminfo has beyond the drawing set of a VT100. */
+const drawn: Readonly<Record<string, string>> = {
+  "+": "→",
+  ",": "←",
+  "-": "↑",
+  ".": "↓",
+  "0": "▮",
+};
+
+/**
+ * What `capture-pane` printed, as terminals spell it. It prints line drawing in its ACS form between SO
+ * and SI, as a terminal whose G1 is the drawing set shows it. tmux 3.3a writes overline, SGR 53, as `5:3`,
+ * which means nothing else.
+ */
+function spelled(captured: string): string {
+  return captured.replaceAll(
+    /\x1b\[([\d;:]*)m/g,
+    (sequence) => sequence.replaceAll(/(?<=[[;])5:3(?=[;m])/g, "53"),
+  )
+    .replaceAll(
+      /\x0e[^\x0f]*/g,
+      (shifted) => shifted.replaceAll(/\x1b\[[\d;:]*m|[+,\-.0]/g, (found) => drawn[found] ?? found),
+    );
 }
 
 function paneDifference(grid: Grid, pane: Pane, truth: Truth): string | null {

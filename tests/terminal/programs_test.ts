@@ -1,11 +1,13 @@
 /** Programs as people run them, key by key. One that is not installed shows as ignored. */
 import assert from "node:assert/strict";
-import { until } from "../support/listen_support.ts";
+import { sleep, until } from "../support/listen_support.ts";
 import { Oracle } from "./oracle.ts";
 import { below, seeded } from "./random_grid.ts";
 import { sessionName, TestClient, TmuxFixture } from "./terminal_fixture.ts";
 
 const name = sessionName("a");
+/** A program that has drawn nothing for so long waits for a key. */
+const stillMs = 50;
 
 function test(binary: string, what: string, body: () => Promise<void>): void {
   let ignore = false;
@@ -46,12 +48,18 @@ for (const [program, keys] of Object.entries(keysOf)) {
   });
 }
 
-/** Types, and waits until another screen has `pattern`; it may be one that reads the same. */
+/** Types, and waits until `pattern` stands on a screen to which nothing more comes. */
 async function ask(client: TestClient, keys: string, pattern: RegExp): Promise<void> {
-  const { text } = client;
+  let { frames } = client;
   client.type(keys);
-  await client.socket.until(() => client.text !== text && pattern.test(client.text), 1_000)
-    .catch(() => client.shows(pattern));
+  // The next screen may be the same as this one.
+  await client.socket.until(() => client.frames > frames, 500).catch(() => {});
+  for (let i = 0; i < 200; i++) {
+    frames = client.frames;
+    await sleep(stillMs);
+    if (client.frames === frames && pattern.test(client.text)) return;
+  }
+  assert.fail(`no ${pattern} after ${JSON.stringify(keys)}:\n${client.text}`);
 }
 
 test("vttest", "every screen of its menus looks as in tmux", async () => {
@@ -62,11 +70,10 @@ test("vttest", "every screen of its menus looks as in tmux", async () => {
   await using oracle = await Oracle.of(tmux, name);
   const menu = /Enter choice number/;
   await client.shows(menu);
-  // Cursor, screen, character sets and shifts, double sizes, insert and delete.
-  for (const choices of [["1"], ["2"], ["3", "8"], ["3", "9"], ["4"], ["8"]]) {
-    const what = `vttest ${choices.join(".")}`;
-    if (choices.length > 1) await ask(client, `${choices[0]}\r`, /Menu 3/);
-    await ask(client, `${choices.at(-1)}\r`, /RETURN/);
+  // Cursor movements, screen features, character sets, double sizes, insert and delete.
+  for (const choice of ["1", "2", "3", "4", "8"]) {
+    const what = `vttest ${choice}`;
+    await ask(client, `${choice}\r`, /RETURN/);
     let screens = 0;
     for (; !menu.test(client.text); screens++) {
       assert.ok(screens < 60, `${what}: the menu never came back:\n${client.text}`);
@@ -74,7 +81,6 @@ test("vttest", "every screen of its menus looks as in tmux", async () => {
       await ask(client, "\r", /RETURN|Enter choice number/);
     }
     assert.ok(screens > 0, `${what} showed nothing`);
-    if (choices.length > 1) await ask(client, "0\r", /VT100 test program/);
   }
 });
 
@@ -88,7 +94,7 @@ test("htop", "frozen in the middle of its work it looks as in tmux", async () =>
   await client.shows(/PID/);
   const pid = Number(await Deno.readTextFile(pidFile));
   const random = seeded(7);
-  for (const key of ["", "t", "\x1b[B\x1b[B", " ", "/sh", "\x1b", "H", "M", "\x1bOP", "q", "I"]) {
+  for (const key of ["", "t", "\x1b[B\x1b[B", " ", "/sh", "\x1b", "H", "M", "I"]) {
     client.type(key);
     for (let i = below(random, 6); i > 0; i--) {
       client.send({ type: "resize", cols: 20 + below(random, 120), rows: 8 + below(random, 40) });

@@ -10,7 +10,7 @@ export const modesAndStrings: readonly Entry[] = [
   ],
   [
     "every character of the drawing set",
-    `\x1b(0${String.fromCharCode(...range(0x5f, 0x7e))}\x1b(B` +
+    `\x1b(0${String.fromCharCode(...range(0x20, 0x7e))}\x1b(B` +
     `\r\n${String.fromCharCode(...range(0x5f, 0x7e))}`,
   ],
   [

@@ -92,6 +92,10 @@ export const motion: readonly Entry[] = [
     `${"a".repeat(80)}${at(1, 1)}${csi}4h${"b".repeat(5)}漢${at(79, 1)}cd${csi}4lx`,
   ],
   [
+    "insert mode that wraps and scrolls",
+    `${at(1, 22)}${csi}4h${"abcdefg".repeat(60)}${"漢é".repeat(60)}${csi}4l`,
+  ],
+  [
     "repeat",
     `a${csi}5b\r\n漢${csi}3b\r\n${csi}31mx${csi}200b${csi}m\r\n${csi}4b\r\ne\u0301${csi}2b`,
   ],

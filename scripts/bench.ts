@@ -1,6 +1,7 @@
 /**
  * `deno task bench [part]`: the figures of Workspace Grid in one table, ratios first. A ratio compares two
- * things measured in the same run, so that it says something on any machine.
+ * things measured in the same run, so that it says something on any machine. `deno task bench terminal <words>`
+ * takes only the figures whose name holds those words.
  */
 import { join } from "node:path";
 import { type Figure, figureTable } from "../tests/bench/figures.ts";
@@ -17,6 +18,7 @@ const parts: Readonly<Record<string, () => Promise<Figure[]>>> = {
   auth: () =>
     apart(`authentication (${authSamples} samples)`, "auth_bench.ts", String(authSamples)),
   armory: () => apart("armory", "armory_bench.ts"),
+  terminal: () => apart("terminal", "terminal/run.ts", ...Deno.args.slice(1)),
 };
 
 async function relayFigures(): Promise<Figure[]> {
@@ -32,12 +34,12 @@ async function relayFigures(): Promise<Figure[]> {
 /** A bench that prints its own table; it runs apart, for it measures memory or starts a clock of its own. */
 async function apart(title: string, file: string, ...args: string[]): Promise<Figure[]> {
   const script = join(import.meta.dirname ?? ".", "../tests/bench", file);
-  const { stdout, stderr, success } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--cached-only", script, ...args],
-  }).output();
-  if (!success) throw new Error(new TextDecoder().decode(stderr));
   console.log(title);
-  console.log(new TextDecoder().decode(stdout));
+  const { success } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--cached-only", script, ...args],
+  }).spawn().status;
+  if (!success) throw new Error(`the figures of ${title} could not be taken`);
+  console.log();
   return [];
 }
 

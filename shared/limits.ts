@@ -21,6 +21,8 @@ export const limits = {
   eventPayloadBytesMax: 64 * MiB,
   terminalPayloadBytesMax: 1_572_992,
   terminalInputBytesMax: 256 * KiB,
+  /** Text that a session puts into the user's clipboard, as UTF-8; a larger one is not taken. */
+  terminalClipboardBytesMax: 128 * KiB,
   terminalInitMs: 5 * secondMs,
   terminalColsMax: 1024,
   terminalRowsMax: 512,
@@ -84,6 +86,10 @@ function holds(relation: boolean, sentence: string): void {
 holds(
   limits.terminalPayloadBytesMax > 6 * limits.terminalInputBytesMax - 64,
   "an input of the largest size must fit a frame even when JSON escapes every byte to six",
+);
+holds(
+  limits.terminalPayloadBytesMax > 6 * limits.terminalClipboardBytesMax + 4 * 128 * KiB,
+  "a clipboard that JSON escapes to six bytes each must fit a frame beside a rich screen",
 );
 holds(limits.branchListStallMs < limits.branchListTimeoutMs, "a stall is found before the timeout");
 holds(limits.shutdownPoliteMs < limits.shutdownMs, "politeness ends before shutdown does");

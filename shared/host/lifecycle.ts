@@ -106,8 +106,22 @@ export function onStop(handler: (signal: "SIGINT" | "SIGTERM") => void): Disposa
 
 /** Calls `handler` whenever the terminal's size has changed, until disposed. */
 export function onResize(handler: () => void): Disposable {
-  Deno.addSignalListener("SIGWINCH", handler);
-  return { [Symbol.dispose]: () => Deno.removeSignalListener("SIGWINCH", handler) };
+  return onSignal("SIGWINCH", handler);
+}
+
+/** Calls `handler` whenever the process goes on after it was stopped, until disposed. */
+export function onResume(handler: () => void): Disposable {
+  return onSignal("SIGCONT", handler);
+}
+
+/** Calls `handler` on SIGHUP until disposed. Not for daemons: it would undo `nohup`. */
+export function onHangup(handler: () => void): Disposable {
+  return onSignal("SIGHUP", handler);
+}
+
+function onSignal(signal: Deno.Signal, handler: () => void): Disposable {
+  Deno.addSignalListener(signal, handler);
+  return { [Symbol.dispose]: () => Deno.removeSignalListener(signal, handler) };
 }
 
 const debuggerAddress = { hostname: "127.0.0.1", port: 9229 };

@@ -1,6 +1,6 @@
 /** The terminal that the user of this process sits at. */
 import { writeOutput } from "./console.ts";
-import { onResize } from "./lifecycle.ts";
+import { onHangup, onResize, onResume } from "./lifecycle.ts";
 
 export interface ProcessTerminal {
   size(): { readonly cols: number; readonly rows: number };
@@ -9,6 +9,17 @@ export interface ProcessTerminal {
   setRaw(raw: boolean): void;
   readonly input: ReadableStream<Uint8Array>;
   onResize(handler: () => void): Disposable;
+  onResume(handler: () => void): Disposable;
+  onHangup(handler: () => void): Disposable;
+}
+
+/** What is asked of a terminal that is gone (its window was closed) has no answer, and needs none. */
+function whileItLasts<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Null when standard input or output is no terminal. */
@@ -16,12 +27,16 @@ export function processTerminal(): ProcessTerminal | null {
   if (!Deno.stdin.isTerminal() || !Deno.stdout.isTerminal()) return null;
   return {
     size() {
-      const { columns, rows } = Deno.consoleSize();
-      return { cols: columns, rows };
+      const size = whileItLasts(() => Deno.consoleSize());
+      return { cols: size?.columns ?? 0, rows: size?.rows ?? 0 };
     },
-    write: (text) => void writeOutput(text),
-    setRaw: (raw) => Deno.stdin.setRaw(raw),
-    input: Deno.stdin.readable,
+    write: (text) => void whileItLasts(() => writeOutput(text)),
+    setRaw: (raw) => void whileItLasts(() => Deno.stdin.setRaw(raw)),
+    get input() {
+      return Deno.stdin.readable;
+    },
     onResize,
+    onResume,
+    onHangup,
   };
 }

@@ -7,7 +7,7 @@ import { cell, type Cursor, Grid, Inks, type Line, plain, type Style } from "./g
 import { mode, mouseEncoding, mouseTracking } from "./protocol.ts";
 import { findScroll, type Scroll } from "./scroll.ts";
 import { sgrBetween } from "./sgr.ts";
-import { changedSpans, endOfContent } from "./spans.ts";
+import { changedSpans, endOfContent, plainCost } from "./spans.ts";
 
 /** Interned things after which the painter starts afresh with a full redraw. */
 const inksMax = 1 << 16;
@@ -35,9 +35,9 @@ export class AnsiPainter {
 
   /** The bytes that give the terminal back as a shell expects it. */
   leave(): string {
-    const modes = this.#shown?.modes ?? 0;
     this.#shown = null;
-    return `${modesBetween(modes, 0)}\x1b[m\x1b[r\x1b[0 q\x1b[?25h`;
+    // Also when the picture was forgotten, and with it the modes.
+    return `${modesBetween(~0, 0)}\x1b[m\x1b[r\x1b[0 q\x1b[?25h`;
   }
 }
 
@@ -100,7 +100,7 @@ function paintLine(pen: Pen, y: number, rows: { old: Line; line: Line }): void {
   const end = endOfContent(line);
   // Erasing to the end is worth it when more than a few cells there must turn blank.
   const erase = endOfContent(old) - end > 3;
-  for (const [from, to] of changedSpans(old, line)) {
+  for (const [from, to] of changedSpans(old, line, plainCost)) {
     const stop = erase ? Math.min(to, Math.max(end, from)) : to;
     if (erase && from >= end) {
       pen.moveTo(end, y);
@@ -247,15 +247,16 @@ function mouseBetween(from: number, to: number): string {
   };
   const sgr = (modes: number) =>
     (modes >> mode.mouseEncodingShift & mode.fieldMask) === mouseEncoding.sgr;
-  const before = from === ~0 ? null : tracking(from);
   const after = tracking(to);
   let out = "";
+  // A soft reset leaves the mouse as it was: what is unknown is turned off.
+  if (from === ~0) out += "\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l";
+  const before = from === ~0 ? null : tracking(from);
   if (before !== after) {
     if (before !== null) out += `\x1b[?${before}l`;
     if (after !== null) out += `\x1b[?${after}h`;
   }
-  const sgrBefore = from !== ~0 && sgr(from);
-  if (sgrBefore !== sgr(to)) out += `\x1b[?1006${sgr(to) ? "h" : "l"}`;
+  if (from === ~0 || sgr(from) !== sgr(to)) out += `\x1b[?1006${sgr(to) ? "h" : "l"}`;
   return out;
 }
 

@@ -46,9 +46,13 @@ export class Picture {
       this.grid.scroll(top, bottom, count);
     }
     const touched = new Set<number>();
+    let y = 0;
     for (const run of frame.rows ?? []) {
-      const [y, x] = run;
-      if (typeof y !== "number" || typeof x !== "number") throw new FrameRefused("a row nowhere");
+      const [down, x] = run;
+      if (typeof down !== "number" || typeof x !== "number") {
+        throw new FrameRefused("a row nowhere");
+      }
+      y += down;
       this.#write(y, { x, run, from: 2 });
       touched.add(y);
     }

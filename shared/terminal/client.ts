@@ -4,13 +4,21 @@
  */
 import { FrameRefused, Picture } from "./apply.ts";
 import type { Grid } from "./grid.ts";
+import { noNotices, type Notices, noticesOf } from "./notices.ts";
 import { type ClientFrame, decodeServerFrame, type ServerFrame } from "./protocol.ts";
+
+/** What came of any frame but the last. */
+interface Answered {
+  readonly send: readonly ClientFrame[];
+  /** What the session did beside the screen: said once, so to be done now. */
+  readonly notices: Notices;
+}
 
 /** What a frame did: changed the screen, ended the session, or nothing that can be shown. */
 export type Received =
-  | { readonly kind: "screen"; readonly grid: Grid; readonly send: readonly ClientFrame[] }
+  | { readonly kind: "screen"; readonly grid: Grid } & Answered
   | { readonly kind: "exit"; readonly code: number }
-  | { readonly kind: "skipped"; readonly send: readonly ClientFrame[] };
+  | { readonly kind: "skipped" } & Answered;
 
 /** Follows one connection from its first frame. */
 export class ScreenFollower {
@@ -25,22 +33,26 @@ export class ScreenFollower {
 
   /**
    * Takes the next text message. Every numbered frame is acknowledged, applied or not: credit says what
-   * arrived. A gap, or a frame that does not fit, asks once for a snapshot and skips up to it.
+   * arrived. A gap, or a frame that does not fit, asks once for a snapshot and skips up to it; a
+   * skipped frame's notices still count, because no later frame repeats them.
    */
   receive(text: string): Received {
     const frame = decodeServerFrame(text);
-    if (frame === null) return this.#mend([]);
+    if (frame === null) return this.#mend({ send: [], notices: noNotices });
     if (frame.type === "exit") return { kind: "exit", code: frame.code };
-    const ack: ClientFrame = { type: "ack", seq: frame.seq };
+    const answered = {
+      send: [{ type: "ack", seq: frame.seq } as const],
+      notices: noticesOf(frame),
+    };
     try {
-      if (!this.#apply(frame)) return this.#mend([ack]);
+      if (!this.#apply(frame)) return this.#mend(answered);
     } catch (thrown) {
-      if (thrown instanceof FrameRefused) return this.#mend([ack]);
+      if (thrown instanceof FrameRefused) return this.#mend(answered);
       throw thrown;
     }
     this.#seq = frame.seq;
     this.#resyncing = false;
-    return { kind: "screen", grid: this.#picture!.grid, send: [ack] };
+    return { kind: "screen", grid: this.#picture!.grid, ...answered };
   }
 
   /** False when the frame is not the one that follows. */
@@ -54,10 +66,10 @@ export class ScreenFollower {
     return true;
   }
 
-  #mend(acks: readonly ClientFrame[]): Received {
+  #mend({ send, notices }: Answered): Received {
     this.#picture = null;
-    if (this.#resyncing) return { kind: "skipped", send: acks };
+    if (this.#resyncing) return { kind: "skipped", send, notices };
     this.#resyncing = true;
-    return { kind: "skipped", send: [...acks, { type: "resync" }] };
+    return { kind: "skipped", send: [...send, { type: "resync" }], notices };
   }
 }

@@ -4,6 +4,7 @@
  * whose every cell is its own colour neither overruns a socket's buffer nor holds the event loop.
  */
 import { cell, type Cursor, Grid, type Line, sameCursor } from "./grid.ts";
+import { noNotices, noticeFields, type Notices } from "./notices.ts";
 import {
   colorDefault,
   type Patch,
@@ -13,7 +14,7 @@ import {
   type WireStyle,
 } from "./protocol.ts";
 import { findScroll } from "./scroll.ts";
-import { changedSpans, endOfContent } from "./spans.ts";
+import { changedSpans, deflatedCost, endOfContent } from "./spans.ts";
 
 /** Characters of rows and styles in one frame, about; half of what a pipe on the way may hold. */
 export const frameCharactersMax = 128 * 1024;
@@ -54,7 +55,7 @@ export class FrameEncoder {
       this.#wireStyles.size > stylesBeforeFresh + 2 * now.cols * now.rows;
   }
 
-  snapshot(now: Grid): Encoded<Snapshot> {
+  snapshot(now: Grid, notices = noNotices): Encoded<Snapshot> {
     const shown = new Grid(now.cols, now.rows, now.inks);
     this.#shown = shown;
     this.#wireStyles = new Map([[0, 0]]);
@@ -84,12 +85,18 @@ export class FrameEncoder {
       cursor: wireCursor(now.cursor),
       modes: now.modes,
       title: now.title,
+      ...noticeFields(notices),
     };
     return { frame, more };
   }
 
+  /** A frame of `notices` alone for a screen that shows what it showed; null when there is nothing. */
+  lastWords(notices: Notices): Encoded<Patch> | null {
+    return this.#shown === null ? null : this.patch(this.#shown, notices);
+  }
+
   /** The changes since the last frame, or null when there are none. Needs no snapshot before it. */
-  patch(now: Grid): Encoded<Patch> | null {
+  patch(now: Grid, notices = noNotices): Encoded<Patch> | null {
     const shown = this.#shown;
     if (shown === null) throw new Error("a patch before the first snapshot");
     this.#begin();
@@ -97,6 +104,7 @@ export class FrameEncoder {
     const scroll = findScroll(shown, now);
     if (scroll !== null) shown.scroll(...scroll);
     const rows: Run[] = [];
+    let rowBefore = 0;
     let more = false;
     for (const [y, line] of now.lines.entries()) {
       const old = shown.line(y);
@@ -105,8 +113,9 @@ export class FrameEncoder {
         more = true;
         break;
       }
-      for (const [from, to] of changedSpans(old, line)) {
-        rows.push([y, from, ...this.#run(now, line, from, to)]);
+      for (const [from, to] of changedSpans(old, line, deflatedCost)) {
+        rows.push([y - rowBefore, from, ...this.#run(now, line, from, to)]);
+        rowBefore = y;
         this.#characters += 8;
       }
       old.copyFrom(line);
@@ -116,7 +125,8 @@ export class FrameEncoder {
     const title = shown.title === now.title ? null : now.title;
     this.#takeRest(shown, now);
     if (
-      rows.length === 0 && scroll === null && cursor === null && modes === null && title === null
+      rows.length === 0 && scroll === null && cursor === null && modes === null && title === null &&
+      !notices.bell && notices.clipboard === null
     ) return null;
     const frame: Patch = {
       type: "patch",
@@ -128,6 +138,7 @@ export class FrameEncoder {
       ...(cursor !== null ? { cursor } : {}),
       ...(modes !== null ? { modes } : {}),
       ...(title !== null ? { title } : {}),
+      ...noticeFields(notices),
     };
     return { frame, more };
   }

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { limits } from "../limits.ts";
+import { fitsClipboard } from "./notices.ts";
 
 const titleCharactersMax = 1024;
 const linkCharactersMax = 2048;
@@ -111,6 +112,10 @@ const cursorSchema = z.union([
 ]);
 const modesSchema = z.int().min(0).max(modesMax);
 const titleSchema = printable(titleCharactersMax);
+const bellSchema = z.literal(1);
+/** Any text, controls too: nothing shows it, and a terminal gets it in base64. */
+const clipboardSchema = z.string().min(1).max(limits.terminalClipboardBytesMax)
+  .refine(fitsClipboard, "must be 1 byte to 128 KiB of UTF-8");
 
 /** A whole picture; the client forgets everything before it. */
 export const snapshotSchema = z.object({
@@ -124,6 +129,10 @@ export const snapshotSchema = z.object({
   cursor: cursorSchema,
   modes: modesSchema,
   title: titleSchema,
+  /** The session rang since the frame before. */
+  bell: bellSchema.optional(),
+  /** The newest text for the clipboard since the frame before. */
+  clipboard: clipboardSchema.optional(),
 });
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
@@ -141,11 +150,16 @@ export const patchSchema = z.object({
     ySchema,
     z.int().min(-limits.terminalRowsMax).max(limits.terminalRowsMax),
   ]).optional(),
-  /** Each `[y, x, run…]`. */
+  /**
+   * Each `[down, x, run…]`: so many rows below the one before (the first: below the top), from column x on.
+   * (Where it stands, in numbers that repeat themselves, deflates better than its own number would.)
+   */
   rows: z.array(runSchema).max(limits.terminalRowsMax * limits.terminalColsMax / 2).optional(),
   cursor: cursorSchema.optional(),
   modes: modesSchema.optional(),
   title: titleSchema.optional(),
+  bell: bellSchema.optional(),
+  clipboard: clipboardSchema.optional(),
 });
 export type Patch = z.infer<typeof patchSchema>;
 

@@ -1,8 +1,9 @@
 /** The ship's picture of one terminal: bytes from the session in, frames for one client out. */
-import { FrameEncoder } from "../../shared/terminal/diff.ts";
+import { type Encoded, FrameEncoder } from "../../shared/terminal/diff.ts";
 import { Grid, Inks } from "../../shared/terminal/grid.ts";
 import type { Patch, Snapshot } from "../../shared/terminal/protocol.ts";
 import { Emulator } from "./emulator.ts";
+import { NoticeWatch } from "./notices.ts";
 
 /** Bytes parsed before the event loop has its turn: about a millisecond. */
 const sliceBytes = 32 * 1024;
@@ -27,10 +28,12 @@ export interface Drawn {
 export class Screen implements Disposable {
   readonly #emulator: Emulator;
   readonly #encoder = new FrameEncoder();
+  readonly #notices: NoticeWatch;
   #grid: Grid;
 
   constructor(size: Size, onReply: (text: string) => void) {
     this.#emulator = new Emulator(size.cols, size.rows, onReply);
+    this.#notices = new NoticeWatch(this.#emulator.terminal);
     this.#grid = new Grid(size.cols, size.rows);
   }
 
@@ -58,24 +61,36 @@ export class Screen implements Disposable {
     this.#grid = new Grid(size.cols, size.rows, this.#grid.inks);
   }
 
-  /** The screen's changes since the last frame, null when there are none; a snapshot where one is due. */
+  /**
+   * The screen's changes since the last frame, and what else the session did; null when there is
+   * neither; a snapshot where one is due.
+   */
   draw(kind: "snapshot" | "patch"): Drawn | null {
     const { cols, rows, inks } = this.#grid;
     if (inks.size > inksSpare + 2 * cols * rows) this.#grid = new Grid(cols, rows, new Inks());
     const { more } = this.#emulator.read(this.#grid, cellsPerFrameMax);
-    const encoded: { frame: Snapshot | Patch; more: boolean } | null =
+    const notices = this.#notices.take();
+    const encoded: Encoded<Snapshot | Patch> | null =
       kind === "snapshot" || this.#encoder.needsSnapshot(this.#grid)
-        ? this.#encoder.snapshot(this.#grid)
-        : this.#encoder.patch(this.#grid);
-    if (encoded === null) return null;
-    return {
-      seq: encoded.frame.seq,
-      text: JSON.stringify(encoded.frame),
-      more: more || encoded.more,
-    };
+        ? this.#encoder.snapshot(this.#grid, notices)
+        : this.#encoder.patch(this.#grid, notices);
+    return encoded === null ? null : drawn(encoded, more);
+  }
+
+  /**
+   * What the session did beside the screen since the last frame, when it has ended: the screen that a
+   * tmux client leaves behind is nobody's business. Null when there is nothing.
+   */
+  lastWords(): Drawn | null {
+    const encoded = this.#encoder.lastWords(this.#notices.take());
+    return encoded === null ? null : drawn(encoded, false);
   }
 
   [Symbol.dispose](): void {
     this.#emulator[Symbol.dispose]();
   }
+}
+
+function drawn({ frame, more }: Encoded<Snapshot | Patch>, unread: boolean): Drawn {
+  return { seq: frame.seq, text: JSON.stringify(frame), more: unread || more };
 }

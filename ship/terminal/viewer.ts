@@ -190,6 +190,9 @@ class Viewer implements AsyncDisposable {
   }
 
   #exit(code: number): void {
+    // A text copied by the last command is worth a frame, when the client has room for one.
+    const last = this.#pacer.hasCredit ? this.#screen.lastWords() : null;
+    if (last !== null) this.connection.socket.send(last.text);
     this.connection.socket.send(JSON.stringify({ type: "exit", code }));
     this.#end(terminalClose.normal);
   }

@@ -272,6 +272,8 @@ export interface LoneOptions {
   readonly programs?: string;
   /** A name for the ship (default `ark`). */
   readonly name?: string;
+  /** What the ship's sessions run (default: the place's). */
+  readonly sessionCommand?: string;
 }
 
 /** One daemon as a process of its own, under the flags of `shared/host/permissions.ts`. */
@@ -320,7 +322,7 @@ export function loneArguments(kind: DaemonKind, place: Place, options: LoneOptio
       `--name=${name}`,
       `--grid-directory=${place.at("grid")}`,
       `--state-dir=${place.at("state")}`,
-      `--session-command=${place.sessionCommand}`,
+      `--session-command=${options.sessionCommand ?? place.sessionCommand}`,
     ],
   }[kind];
   const entry = join(repositoryRoot, kind, "main.ts");

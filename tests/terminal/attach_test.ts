@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { attach, type AttachOptions, type UserTerminal } from "../../bridge/cli/attach/attach.ts";
+import { attach, type AttachOptions } from "../../bridge/cli/attach/attach.ts";
 import { capture, printedScreen } from "../../bridge/cli/attach/capture.ts";
+import type { UserTerminal } from "../../bridge/cli/attach/display.ts";
 import { UserInput } from "../../bridge/cli/attach/user_input.ts";
 import { systemClock } from "../../shared/clock.ts";
 import { Grid, gridDifference } from "../../shared/terminal/grid.ts";
@@ -35,6 +36,8 @@ class Desk implements UserTerminal, Disposable {
     this.#resized = handler;
     return { [Symbol.dispose]: () => void (this.#resized = null) };
   }
+  onResume = () => ({ [Symbol.dispose]() {} });
+  onHangup = () => ({ [Symbol.dispose]() {} });
   resize(cols: number, rows: number): void {
     this.#dimensions = { cols, rows };
     this.emulator.resize(cols, rows);
@@ -77,6 +80,8 @@ const optionsOf = (desk: Desk, open: AttachOptions["open"], readOnly = false): A
   terminal: desk,
   open,
   isFatal: () => false,
+  absence: () => Promise.reject(new Error("nobody can say")),
+  stop: new AbortController().signal,
   clock: systemClock,
   name: "repo/work",
   readOnly,
@@ -158,7 +163,7 @@ Deno.test("a refusal, and a failure that no second try mends, end the attempts",
     isFatal: () => true,
   });
   await assert.rejects(failing, /no such workspace/);
-  assert.deepEqual(other.raw, [true, false]);
+  assert.deepEqual([other.raw, other.written], [[], ""], "nothing was shown yet");
 });
 
 Deno.test("capture takes one look, in three forms", async () => {
@@ -166,8 +171,9 @@ Deno.test("capture takes one look, in three forms", async () => {
   await tmux.session(name, "printf 'plain \\033[1;31mred\\033[m 漢'; sleep 60");
   const [socket, server] = socketPair();
   tmux.terminals.serve(server, name);
-  const grid = await capture({ socket, clock: systemClock, size: { cols: 40, rows: 5 } });
-  assert.ok(grid !== null);
+  const captured = await capture({ socket, clock: systemClock, size: { cols: 40, rows: 5 } });
+  assert.ok(captured.kind === "screen");
+  const { grid } = captured;
   assert.equal(printedScreen(grid, "text"), "plain red 漢\n");
   assert.equal(printedScreen(grid, "ansi"), "plain \x1b[1;31mred\x1b[m 漢\n");
   const json = JSON.parse(printedScreen(grid, "json"));
@@ -190,4 +196,62 @@ Deno.test("typed bytes become text: split characters wait, pastes keep the detac
   const { pieces } = input.take(encoder.encode(large));
   assert.equal(pieces.join(""), large);
   assert.ok(pieces.every((piece) => piece.isWellFormed() && piece.length <= 64 * 1024));
+});
+
+Deno.test("wherever reads cut the bytes, the text is the same and the same key leaves", () => {
+  const paste = "\x1b[200~a\x1c\x1b[200~\x1b[20\x1b[201~";
+  const cases: Array<[string, string, boolean]> = [
+    [`ls\r${paste}b${paste}`, `ls\r${paste}b${paste}`, false],
+    [`${paste}é😀\x1cignored`, `${paste}é😀`, true],
+    ["\x1b[20\x1b[200~\x1c", "\x1b[20\x1b[200~\x1c", false],
+    ["\x1b[200\x1c", "\x1b[200", true],
+    ["\x1b[201~\x1c", "\x1b[201~", true],
+  ];
+  for (const [typed, expected, leaves] of cases) {
+    const bytes = encoder.encode(typed);
+    for (let size = 1; size <= bytes.length; size++) {
+      const input = new UserInput();
+      let text = "";
+      let detach = false;
+      for (let from = 0; from < bytes.length && !detach; from += size) {
+        const taken = input.take(bytes.subarray(from, from + size));
+        text += taken.pieces.join("");
+        detach = taken.detach;
+      }
+      assert.deepEqual(
+        [text, detach],
+        [expected, leaves],
+        `${JSON.stringify(typed)} by ${size}`,
+      );
+    }
+  }
+});
+
+Deno.test("what nobody wants is dropped, a paste of which part was dropped to its end", () => {
+  const input = new UserInput();
+  const take = (text: string, wanted: boolean) => {
+    const { pieces, detach } = input.take(encoder.encode(text), wanted);
+    return detach ? "left" : pieces.join("");
+  };
+  const steps: Array<[string, boolean, string]> = [
+    ["ls\r", false, ""],
+    ["ab", true, "ab"],
+    // The beginning is dropped: so is the rest, and no end is owed.
+    ["x\x1b[200~rm\r", false, ""],
+    ["-rf\r\x1c\x1b[201~cd\r", true, "cd\r"],
+    // The beginning went out, the rest did not: the program gets its end before anything else.
+    ["\x1b[200~one", true, "\x1b[200~one"],
+    ["two", false, ""],
+    ["three\r\x1b[201~e", true, "\x1b[201~e"],
+    ["\x1b[200~four", true, "\x1b[200~four"],
+    ["\x1b[201~five", false, ""],
+    ["six", true, "\x1b[201~six"],
+    // Two pastes lost in one piece.
+    ["\x1b[200~a\x1b[201~\x1b[200~b", false, ""],
+    ["c\x1b[201~d", true, "d"],
+    ["\x1c", false, "left"],
+  ];
+  for (const [typed, wanted, sent] of steps) {
+    assert.equal(take(typed, wanted), sent, JSON.stringify(typed));
+  }
 });

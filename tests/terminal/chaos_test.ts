@@ -114,9 +114,9 @@ async function days(opening: Promise<Route>, seeds: readonly number[]): Promise<
 }
 
 Deno.test("after storms of loss, delay, resync and resize a client shows what tmux shows", async () => {
-  await days(shipRoute(), [1, 2, 3]);
+  await days(shipRoute(), [1, 2]);
 });
 
 Deno.test("after the same storms through a bridge too", async () => {
-  await days(bridgeRoute(), [4, 5, 6]);
+  await days(bridgeRoute(), [3, 4]);
 });

@@ -63,6 +63,34 @@ Deno.test("bytes mean the same wherever they are cut", () => {
   }
 });
 
+Deno.test("modes that were forgotten are taken back all the same", () => {
+  for (const tracking of ["9", "1000", "1002", "1003"]) {
+    using emulator = new Emulator(20, 3, () => {});
+    const read = new Grid(20, 3);
+    const now = new Grid(20, 3);
+    emulator.write(
+      encoder.encode(`\x1b[?${tracking};1006;2004;1004;1h\x1b=\x1b[?25l`),
+    );
+    const painter = new AnsiPainter();
+    emulator.write(encoder.encode(painter.paint(now)));
+    emulator.read(read);
+    assert.equal(gridDifference(read, now), null, "a first picture");
+    now.modes = 0xff & ~0x70 | 3 << 4;
+    emulator.write(encoder.encode(painter.paint(now)));
+    painter.forget();
+    now.modes = 0;
+    emulator.write(encoder.encode(painter.paint(now)));
+    emulator.read(read);
+    assert.equal(gridDifference(read, now), null, "a picture after forgetting");
+    now.modes = 0xff & ~0x70 | 3 << 4;
+    emulator.write(encoder.encode(painter.paint(now)));
+    painter.forget();
+    emulator.write(encoder.encode(painter.leave()));
+    emulator.read(read);
+    assert.equal(read.modes, 0, "leaving after forgetting");
+  }
+});
+
 Deno.test("one typed character is painted in a handful of bytes", () => {
   const before = randomGrid(seeded(3), 80, 24);
   before.cursor = { x: 5, y: 5, visible: true, shape: null, blink: false };

@@ -45,7 +45,8 @@ Deno.test("splits are composed", async () => {
 
 Deno.test("a flood of 50 MB ends with its last screen", async () => {
   await using tmux = await TmuxFixture.start();
-  const line = (n: number) => `\x1b[3${n % 8}m${n}\x1b[m ${"漢é=".repeat(n % 20)}\r\n`;
+  const line = (n: number) =>
+    `\x1b[3${n % 8}m${n}\x1b[m ${"some words ".repeat(n % 20)}${n % 10 === 0 ? "é漢" : ""}\r\n`;
   const lines = Array.from({ length: 10_000 }, (_, n) => line(n)).join("");
   await Deno.writeTextFile(`${tmux.folder}/flood`, lines);
   const megabytes = 50;
@@ -72,29 +73,10 @@ Deno.test("the smallest and the largest screens", async (t) => {
   client.init(1, 1);
   await using oracle = await Oracle.of(tmux, name);
   const entries = [
-    ...[
-      "every SGR",
-      "24-bit and palette ramps",
-      "a log",
-      "sequences of seed 3",
-      "no VT52",
-    ],
-    ...[
-      "wide, combining, joined and right-to-left text",
-      "any bytes of seed 6, with escapes",
-    ],
-    ...["scroll regions", "insert mode at the margin", "tabs"],
+    ...["every SGR", "a log", "scroll regions", "insert mode at the margin"],
+    ...["wide, combining, joined and right-to-left text", "any bytes of seed 6, with escapes"],
   ];
-  const sizes = [
-    [1, 1],
-    [1, 24],
-    [80, 1],
-    [2, 2],
-    [3, 1],
-    [1, 512],
-    [1024, 1],
-    [1, 1],
-  ] as const;
+  const sizes = [[1, 1], [1, 24], [80, 1], [2, 2], [3, 1], [1, 512], [1, 1]] as const;
   for (const [cols, rows] of sizes) {
     await t.step(`${cols}x${rows}`, async () => {
       client.send({ type: "resize", cols, rows });

@@ -4,6 +4,7 @@ import { FrameEncoder } from "../../shared/terminal/diff.ts";
 import { Grid, gridDifference } from "../../shared/terminal/grid.ts";
 import { decodeClientFrame, decodeServerFrame } from "../../shared/terminal/protocol.ts";
 import { Emulator } from "../../ship/terminal/emulator.ts";
+import { NoticeWatch } from "../../ship/terminal/notices.ts";
 
 const document = await Deno.readTextFile(new URL("../../docs/PROTOCOL.md", import.meta.url));
 
@@ -27,13 +28,18 @@ Deno.test("the document's server samples are what the code sends and what a clie
     "\r\n\x1b]8;;https://example.org/\x1b\\\x1b[4mls\x1b[m\x1b]8;;\x1b\\\r\none\r\ntwo\r\nthree",
     "\r\nfour",
     "\x1b[?2004h\x1b[?1002h\x1b[?1006h\x1b[?25l\x1b[5 q",
+    "\x07\x1b]52;c;Y29waWVkCg==\x07",
   ];
+  const watch = new NoticeWatch(emulator.terminal);
   const sent: string[] = [];
   let picture: Picture | null = null;
   for (const bytes of steps) {
     emulator.write(new TextEncoder().encode(bytes));
     emulator.read(grid);
-    const encoded = encoder.needsSnapshot(grid) ? encoder.snapshot(grid) : encoder.patch(grid)!;
+    const notices = watch.take();
+    const encoded = encoder.needsSnapshot(grid)
+      ? encoder.snapshot(grid, notices)
+      : encoder.patch(grid, notices)!;
     const text = JSON.stringify(encoded.frame);
     sent.push(text);
     const frame = decodeServerFrame(text);

@@ -128,6 +128,8 @@ export class TestClient {
   /** Says of each frame whether it never arrives. */
   loses: () => boolean = () => false;
   exitCode: number | null = null;
+  bells = 0;
+  readonly copied: string[] = [];
   frames = 0;
   characters = 0;
 
@@ -141,8 +143,13 @@ export class TestClient {
         return;
       }
       const received = this.follower.receive(text);
-      if (received.kind === "exit") this.exitCode = received.code;
-      else if (this.acking) { for (const frame of received.send) this.send(frame); }
+      if (received.kind === "exit") {
+        this.exitCode = received.code;
+        return;
+      }
+      if (received.notices.bell) this.bells++;
+      if (received.notices.clipboard !== null) this.copied.push(received.notices.clipboard);
+      if (this.acking) { for (const frame of received.send) this.send(frame); }
     });
   }
 

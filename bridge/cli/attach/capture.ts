@@ -17,25 +17,40 @@ export interface CaptureOptions {
 const quietMs = 120;
 const longestMs = 5_000;
 
-/** The screen, or null when there is none to be had: no session, or somebody else has its terminal. */
-export async function capture({ socket, clock, size }: CaptureOptions): Promise<Grid | null> {
+/** `absent`: no session, no ship, or somebody else has its terminal. */
+export type Captured =
+  | { readonly kind: "screen"; readonly grid: Grid }
+  | { readonly kind: "absent" }
+  | { readonly kind: "closed"; readonly code: number; readonly reason: string };
+
+/** Looks until the picture is whole; of a session that never rests, the newest. */
+export async function capture({ socket, clock, size }: CaptureOptions): Promise<Captured> {
   const follower = new ScreenFollower();
-  const { promise, resolve } = Promise.withResolvers<Grid | null>();
-  using _longest = clock.after(longestMs, () => resolve(follower.grid));
+  const { promise, resolve } = Promise.withResolvers<Captured>();
+  const otherwise = (ending: Captured) => {
+    const { grid } = follower;
+    resolve(grid === null ? ending : { kind: "screen", grid });
+  };
+  using _longest = clock.after(
+    longestMs,
+    () => otherwise({ kind: "closed", code: 0, reason: `no picture within ${longestMs / 1000} s` }),
+  );
   let quiet: Disposable | null = null;
   socket.onText((text) => {
     const received = follower.receive(text);
-    if (received.kind === "exit") return resolve(follower.grid);
+    if (received.kind === "exit") return otherwise({ kind: "absent" });
     for (const frame of received.send) socket.send(JSON.stringify(frame));
     quiet?.[Symbol.dispose]();
-    quiet = clock.after(quietMs, () => resolve(follower.grid));
+    if (received.kind === "screen") {
+      quiet = clock.after(quietMs, () => resolve({ kind: "screen", grid: received.grid }));
+    }
   });
-  socket.onClose(() => resolve(follower.grid));
+  socket.onClose((code, reason) => otherwise({ kind: "closed", code, reason }));
   socket.send(JSON.stringify({ type: "init", ...size }));
-  const grid = await promise;
+  const captured = await promise;
   (quiet as Disposable | null)?.[Symbol.dispose]();
   socket.close(terminalClose.normal.code, "");
-  return grid;
+  return captured;
 }
 
 export type CaptureFormat = "text" | "ansi" | "json";

@@ -3,6 +3,7 @@
 /** Ctrl-\ sends it; shells and editors rarely want it, and it needs no prefix. */
 export const detachKey = { code: "\x1c", name: "Ctrl-\\" } as const;
 
+const escape = "\x1b";
 const pasteBegins = "\x1b[200~";
 const pasteEnds = "\x1b[201~";
 /** Characters of one input frame: under 256 KiB of UTF-8 whatever they are. */
@@ -14,26 +15,64 @@ export interface Typed {
   readonly detach: boolean;
 }
 
-/** Turns the bytes of a terminal in raw mode into text. A detach key inside a paste is text. */
+/**
+ * Turns the bytes of a terminal in raw mode into text. A detach key inside a paste is text. The marks
+ * around a paste may come in parts, as terminals give at most a few KiB at once: what was typed is
+ * passed on without waiting for more, and only how much of a mark has been seen is remembered.
+ */
 export class UserInput {
   readonly #decoder = new TextDecoder();
   #pasting = false;
+  /** Characters of the mark that decides next, as far as they have come. */
+  #matched = 0;
+  /** Part of this paste was dropped: without its bracket the rest would be typed commands. */
+  #droppedPaste = false;
+  /** The beginning was not dropped: the program still waits for an end. */
+  #owesEnd = false;
 
-  take(bytes: Uint8Array): Typed {
+  /** Takes the next bytes; while they are not `wanted` all but the detach key is dropped. */
+  take(bytes: Uint8Array, wanted = true): Typed {
     const text = this.#decoder.decode(bytes, { stream: true });
-    let rest = text;
-    let sent = "";
-    while (rest !== "") {
-      const mark = this.#pasting ? pasteEnds : pasteBegins;
-      const end = rest.indexOf(mark);
-      const part = end === -1 ? rest : rest.slice(0, end + mark.length);
-      const key = this.#pasting ? -1 : part.indexOf(detachKey.code);
-      if (key !== -1) return { pieces: piecesOf(sent + part.slice(0, key)), detach: true };
-      if (end !== -1) this.#pasting = !this.#pasting;
-      sent += part;
-      rest = rest.slice(part.length);
+    let kept = this.#bracket(wanted);
+    let from = 0;
+    for (let i = 0; i < text.length; i++) {
+      const character = text[i]!;
+      if (character === detachKey.code && !this.#pasting) {
+        return { pieces: piecesOf(kept + this.#keep(text.slice(from, i), wanted)), detach: true };
+      }
+      if (!this.#completesMark(character)) continue;
+      kept += this.#keep(text.slice(from, i + 1), wanted);
+      from = i + 1;
+      this.#pasting = !this.#pasting;
+      this.#droppedPaste = this.#pasting && !wanted;
     }
-    return { pieces: piecesOf(sent), detach: false };
+    return { pieces: piecesOf(kept + this.#keep(text.slice(from), wanted)), detach: false };
+  }
+
+  /** Notes that a paste is being cut off, and gives the end that one cut off before is owed. */
+  #bracket(wanted: boolean): string {
+    if (wanted) {
+      const owed = this.#owesEnd ? pasteEnds : "";
+      this.#owesEnd = false;
+      return owed;
+    }
+    this.#owesEnd ||= this.#pasting && !this.#droppedPaste;
+    this.#droppedPaste = this.#pasting;
+    return "";
+  }
+
+  #keep(text: string, wanted: boolean): string {
+    return wanted && !this.#droppedPaste ? text : "";
+  }
+
+  /** Whether `character` is the last of the mark that is awaited. Its first is not in it again. */
+  #completesMark(character: string): boolean {
+    const mark = this.#pasting ? pasteEnds : pasteBegins;
+    if (character === mark[this.#matched]) this.#matched++;
+    else this.#matched = character === escape ? 1 : 0;
+    if (this.#matched < mark.length) return false;
+    this.#matched = 0;
+    return true;
   }
 }
 

@@ -9,11 +9,12 @@ import { queryString } from "../../../shared/http/target.ts";
 import { displayText, type WorkspaceId, workspaceKey } from "../../../shared/ids.ts";
 import { limits } from "../../../shared/limits.ts";
 import type { ValuesOf } from "../arguments.ts";
+import { type Absence, absenceOf } from "../attach/absence.ts";
 import { attach } from "../attach/attach.ts";
 import { capture, printedScreen } from "../attach/capture.ts";
 import type { commandTable } from "../command_table.ts";
 import type { Context } from "../context.ts";
-import { CliFailure, UsageFailure } from "../failure.ts";
+import { CliFailure, exitCodes, UsageFailure } from "../failure.ts";
 import { resolveWorkspace } from "../workspace_reference.ts";
 
 type Table = typeof commandTable;
@@ -35,18 +36,22 @@ export async function attachWorkspace(
     terminal,
     open: (signal) => openTerminal(context, id, signal),
     isFatal,
+    absence: (signal) => absence(context, id, signal),
     clock: systemClock,
     name,
     readOnly: values["read-only"],
+    stop: context.io.stop,
   });
   switch (ending.kind) {
     case "exit":
       return ending.code;
+    case "stopped":
+      return exitCodes.cancelled;
     case "detached":
       context.io.err(`detached from ${name}; its session goes on\n`);
-      return 0;
+      return exitCodes.done;
     case "refused":
-      throw new CliFailure(`the terminal of ${name} was closed: ${ending.reason || ending.code}`);
+      throw closed(name, ending);
   }
 }
 
@@ -60,14 +65,32 @@ export async function captureWorkspace(
     rows: bounded("--rows", values.rows ?? sizeDefault.rows, limits.terminalRowsMax),
   };
   const socket = await openTerminal(context, id, context.io.stop);
-  const grid = await capture({ socket, clock: systemClock, size });
-  if (grid === null) {
-    throw new CliFailure(
-      `${displayText(workspaceKey(id))} shows no screen: it has no session (\`grid activate\`), ` +
-        "its ship is offline, or somebody is attached to it",
-    );
+  const captured = await capture({ socket, clock: systemClock, size });
+  switch (captured.kind) {
+    case "absent":
+      throw (await absence(context, id, context.io.stop)).failure;
+    case "closed":
+      throw closed(displayText(workspaceKey(id)), captured);
+    case "screen": {
+      const format = context.json ? "json" : values.ansi ? "ansi" : "text";
+      context.io.out(printedScreen(captured.grid, format));
+    }
   }
-  context.io.out(printedScreen(grid, context.json ? "json" : values.ansi ? "ansi" : "text"));
+}
+
+function closed(name: string, { code, reason }: { code: number; reason: string }): CliFailure {
+  return new CliFailure(
+    `the terminal of ${name} was closed (${reason || code}): try again, or look at ` +
+      "`grid ship ls` and the log of its ship",
+  );
+}
+
+function absence(context: Context, id: WorkspaceId, signal: AbortSignal): Promise<Absence> {
+  const params = { repo: id.repoName, name: id.name };
+  return absenceOf(
+    displayText(workspaceKey(id)),
+    context.client.call("getWorkspace", { params }, { signal }),
+  );
 }
 
 function bounded(flag: string, value: number, max: number): number {
@@ -97,7 +120,9 @@ async function openTerminal(
 
 /** An answer of the bridge stays what it is; only a bridge that cannot be reached is tried again. */
 function isFatal(thrown: unknown): boolean {
-  if (thrown instanceof CallError) return thrown.kind !== "transport" && thrown.status < 500;
-  if (thrown instanceof DialError) return thrown.status !== undefined && thrown.status < 500;
+  if (thrown instanceof CallError) return thrown.kind !== "transport" && isFinal(thrown.status);
+  if (thrown instanceof DialError) return thrown.status !== undefined && isFinal(thrown.status);
   return true;
 }
+
+const isFinal = (status: number) => status < 500 && status !== 429;

@@ -180,9 +180,10 @@ function shown(grid: Grid, x: number, y: number): { told: string; erased: boolea
   const { underlineColor } = style;
   // What an underline has of the palette reaches clients of tmux 3.3a as 24-bit colour.
   const rgb = underlineColor in palette ? palette[underlineColor] : underlineColor;
-  const told = { ...style, underlineColor: rgb, link: grid.inks.links[style.link] };
+  const look = `fg ${style.fg} bg ${style.bg} flags ${style.flags} underline ${rgb}`;
+  const link = grid.inks.links[style.link];
   return {
-    told: JSON.stringify([grid.inks.text(code), width, told]),
+    told: `"${grid.inks.text(code)}" ${width} wide, ${look} link "${link}"`,
     erased: code === cell.blank && hasOnlyBackground(style),
   };
 }

@@ -25,9 +25,7 @@ export function publicDifference(
     for (let x = 0; x < grid.cols; x++) {
       const [mine, theirs] = [ours(grid, x, y), told(line, x, grid.cols)];
       // A link is underlined in the public API alone, whether or not a program asked for it.
-      if (
-        theirs !== mine.plain && !(mine.linked && theirs === mine.underlined)
-      ) {
+      if (theirs !== mine.plain && !(mine.linked && theirs === mine.underlined)) {
         return `cell ${x},${y}: ${mine.plain} is publicly ${theirs}`;
       }
     }
@@ -41,14 +39,7 @@ function ours(grid: Grid, x: number, y: number) {
   const { fg, bg, flags, link } = grid.inks.styles[line.styles[x]!]!;
   const width = code & cell.wide ? 2 : code & cell.secondHalf ? 0 : 1;
   const told = (underline: boolean) =>
-    JSON.stringify([
-      grid.inks.text(code),
-      width,
-      fg,
-      bg,
-      flags & 0xff,
-      underline,
-    ]);
+    `${grid.inks.text(code)} ${width} ${fg} ${bg} ${flags & 0xff} ${underline}`;
   return {
     plain: told(flags >> flag.underlineShift !== 0),
     underlined: told(true),
@@ -67,13 +58,13 @@ function told(line: PublicLine, x: number, cols: number): string {
   const looks = second && owner !== null ? owner : at;
   const text = torn ? " " : second ? "" : shownChars(at);
   const width = torn ? 1 : at.getWidth();
-  return JSON.stringify([text, width, ...look(looks)]);
+  return `${text} ${width} ${look(looks)}`;
 }
 
 /** A joiner that joins nothing shows nothing. */
 const shownChars = (at: PublicCell) => at.getChars().replace(/\u200d+$/, "") || " ";
 
-function look(at: PublicCell): [number, number, number, boolean] {
+function look(at: PublicCell): string {
   const color = (rgb: boolean, value: number) => rgb ? 0x1000000 + value : value;
   const flags = (at.isBold() ? flag.bold : 0) | (at.isDim() ? flag.dim : 0) |
     (at.isItalic() ? flag.italic : 0) | (at.isBlink() ? flag.blink : 0) |
@@ -81,10 +72,6 @@ function look(at: PublicCell): [number, number, number, boolean] {
     (at.isInvisible() ? flag.invisible : 0) |
     (at.isStrikethrough() ? flag.strikethrough : 0) |
     (at.isOverline() ? flag.overline : 0);
-  return [
-    color(at.isFgRGB(), at.getFgColor()),
-    color(at.isBgRGB(), at.getBgColor()),
-    flags,
-    Boolean(at.isUnderline()),
-  ];
+  const [fg, bg] = [color(at.isFgRGB(), at.getFgColor()), color(at.isBgRGB(), at.getBgColor())];
+  return `${fg} ${bg} ${flags} ${Boolean(at.isUnderline())}`;
 }

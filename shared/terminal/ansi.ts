@@ -3,7 +3,8 @@
  * scroll regions, changes of the pen. Assumes an xterm-like terminal in raw mode whose screen has the
  * size of the grid and which nobody else writes to.
  */
-import { cell, type Cursor, Grid, Inks, type Line, plain, type Style } from "./grid.ts";
+import { type Cursor, Grid, type Line } from "./grid.ts";
+import { cell, Inks, plain, type Style } from "./inks.ts";
 import { mode, mouseEncoding, mouseTracking } from "./protocol.ts";
 import { findScroll, type Scroll } from "./scroll.ts";
 import { sgrBetween } from "./sgr.ts";
@@ -48,7 +49,7 @@ function adopted(grid: Grid, inks: Inks): Grid {
   const styleOf = (index: number) => {
     let own = styles.get(index);
     if (own === undefined) {
-      const style = grid.inks.styles[index]!;
+      const style = grid.inks.styleAt(index);
       own = inks.style({ ...style, link: inks.link(grid.inks.links[style.link]!) });
       styles.set(index, own);
     }
@@ -127,6 +128,7 @@ class Pen {
   /** False when the terminal may think it elsewhere: at the margin, or after a cluster. */
   #known = true;
   #style: Style = plain;
+  #styleIndex = 0;
 
   constructor(private readonly grid: Grid, cursor: Cursor) {
     this.#x = cursor.x;
@@ -165,14 +167,14 @@ class Pen {
         let end = x;
         while (end < to && line.codes[end] === cell.blank && line.styles[end] === 0) end++;
         if (end - x >= eraseBlanksMin) {
-          this.#pen(plain);
+          this.#pen(0);
           this.out += `\x1b[${end - x}X`;
           if (end < to) this.moveTo(end, this.#y);
           x = end;
           continue;
         }
       }
-      this.#pen(this.grid.inks.styles[index]!);
+      this.#pen(index);
       this.out += this.grid.inks.text(code);
       const width = code & cell.wide ? 2 : 1;
       x += width;
@@ -185,7 +187,7 @@ class Pen {
   }
 
   eraseToEnd(): void {
-    this.#pen(plain);
+    this.#pen(0);
     this.out += "\x1b[K";
   }
 
@@ -201,11 +203,14 @@ class Pen {
   }
 
   plain(): void {
-    this.#pen(plain);
+    this.#pen(0);
   }
 
-  #pen(style: Style): void {
-    if (style === this.#style) return;
+  /** Takes up the pen of that style; 0 is the plain one. */
+  #pen(index: number): void {
+    if (index === this.#styleIndex) return;
+    const style = this.grid.inks.styleAt(index);
+    this.#styleIndex = index;
     if (style.link !== this.#style.link) {
       this.out += `\x1b]8;;${this.grid.inks.links[style.link]}\x1b\\`;
     }
@@ -266,7 +271,7 @@ export function gridAsAnsiText(grid: Grid): string {
     let out = "";
     let style = plain;
     for (let x = 0; x < endOfContent(line); x++) {
-      const next = grid.inks.styles[line.styles[x]!]!;
+      const next = grid.inks.styleAt(line.styles[x]!);
       out += sgrBetween(style, next) + grid.inks.text(line.codes[x]!);
       style = next;
     }

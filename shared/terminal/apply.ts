@@ -1,5 +1,6 @@
 /** From frames back to a screen. Anything a schema lets through and a screen cannot hold is refused. */
-import { cell, type Cursor, Grid, type Line } from "./grid.ts";
+import { type Cursor, Grid, type Line } from "./grid.ts";
+import { cell } from "./inks.ts";
 import {
   colorDefault,
   type Patch,

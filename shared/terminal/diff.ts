@@ -3,7 +3,8 @@
  * rows that do not fit stay as the client has them and come with the next frame, so that even a screen
  * whose every cell is its own colour neither overruns a socket's buffer nor holds the event loop.
  */
-import { cell, type Cursor, Grid, type Line, sameCursor } from "./grid.ts";
+import { type Cursor, Grid, type Line, sameCursor } from "./grid.ts";
+import { cell } from "./inks.ts";
 import { noNotices, noticeFields, type Notices } from "./notices.ts";
 import {
   colorDefault,
@@ -36,7 +37,7 @@ export class FrameEncoder {
   #shown: Grid | null = null;
   #seq = 0;
   /** The client's number of each of our styles and links, since the last snapshot. */
-  #wireStyles = new Map<number, number>();
+  #wireStyles = new Numbering();
   #wireLinks = new Set<number>();
   #styles: WireStyle[] = [];
   #links: [number, string][] = [];
@@ -58,7 +59,7 @@ export class FrameEncoder {
   snapshot(now: Grid, notices = noNotices): Encoded<Snapshot> {
     const shown = new Grid(now.cols, now.rows, now.inks);
     this.#shown = shown;
-    this.#wireStyles = new Map([[0, 0]]);
+    this.#wireStyles = new Numbering();
     this.#wireLinks = new Set();
     this.#begin();
     this.#styles = [[colorDefault, colorDefault, 0]];
@@ -214,9 +215,8 @@ export class FrameEncoder {
   #wireStyle(now: Grid, index: number): number {
     const known = this.#wireStyles.get(index);
     if (known !== undefined) return known;
-    const style = now.inks.styles[index]!;
-    const wire = this.#wireStyles.size;
-    this.#wireStyles.set(index, wire);
+    const style = now.inks.styleAt(index);
+    const wire = this.#wireStyles.add(index);
     const base = [style.fg, style.bg, style.flags] as const;
     if (style.link !== 0) {
       if (!this.#wireLinks.has(style.link)) {
@@ -229,6 +229,32 @@ export class FrameEncoder {
     } else this.#styles.push([...base]);
     this.#characters += 20;
     return wire;
+  }
+}
+
+/** New numbers, from 0, for some of the numbers of another table; style 0 is 0 in both. */
+class Numbering {
+  size = 1;
+  /** One more than the new number; 0 is none. */
+  #numbers = new Int32Array(256);
+
+  constructor() {
+    this.#numbers[0] = 1;
+  }
+
+  get(index: number): number | undefined {
+    const number = this.#numbers[index];
+    return number === undefined || number === 0 ? undefined : number - 1;
+  }
+
+  add(index: number): number {
+    if (index >= this.#numbers.length) {
+      const longer = new Int32Array(2 ** Math.ceil(Math.log2(index + 1)));
+      longer.set(this.#numbers);
+      this.#numbers = longer;
+    }
+    this.#numbers[index] = this.size + 1;
+    return this.size++;
   }
 }
 

@@ -2,96 +2,7 @@
  * A screen as cells. A cell is two numbers: what stands in it and the index of its style. Strings
  * (clusters, links) and styles are interned in `Inks`, so that comparing two screens compares numbers.
  */
-import { colorDefault } from "./protocol.ts";
-
-export interface Style {
-  readonly fg: number;
-  readonly bg: number;
-  readonly flags: number;
-  readonly underlineColor: number;
-  /** Index into the links of the same `Inks`; 0 is none. */
-  readonly link: number;
-}
-export const plain: Style = {
-  fg: colorDefault,
-  bg: colorDefault,
-  flags: 0,
-  underlineColor: colorDefault,
-  link: 0,
-};
-
-/** What a cell's code says besides a code point: two cells wide, an interned cluster, a second half. */
-export const cell = {
-  blank: 0x20,
-  valueMask: 0xffffff,
-  wide: 1 << 24,
-  cluster: 1 << 25,
-  secondHalf: 1 << 26,
-} as const;
-
-/** Styles, clusters and links by number. Style 0 is `plain`, link 0 none. */
-export class Inks {
-  readonly styles: Style[] = [plain];
-  readonly clusters: string[] = [];
-  readonly links: string[] = [""];
-  readonly #styleOf = new Map<number, Map<string, number>>();
-  readonly #clusterOf = new Map<string, number>();
-  readonly #linkOf = new Map<string, number>([["", 0]]);
-
-  constructor() {
-    this.#bucket(plain).set(styleKey(plain), 0);
-  }
-
-  style(style: Style): number {
-    const bucket = this.#bucket(style);
-    const key = styleKey(style);
-    const known = bucket.get(key);
-    if (known !== undefined) return known;
-    bucket.set(key, this.styles.length);
-    return this.styles.push(style) - 1;
-  }
-
-  /** The code of a cell that holds `text`, one code point or a cluster, `width` 1 or 2. */
-  code(text: string, width: number): number {
-    const wide = width === 2 ? cell.wide : 0;
-    const first = text.codePointAt(0) ?? cell.blank;
-    if (text.length === (first > 0xffff ? 2 : 1)) return first | wide;
-    let index = this.#clusterOf.get(text);
-    if (index === undefined) {
-      index = this.clusters.push(text) - 1;
-      this.#clusterOf.set(text, index);
-    }
-    return index | cell.cluster | wide;
-  }
-
-  link(uri: string): number {
-    const known = this.#linkOf.get(uri);
-    if (known !== undefined) return known;
-    this.#linkOf.set(uri, this.links.length);
-    return this.links.push(uri) - 1;
-  }
-
-  /** What `code` shows; empty for the second half of a wide cell. */
-  text(code: number): string {
-    if (code & cell.secondHalf) return "";
-    const value = code & cell.valueMask;
-    return code & cell.cluster ? this.clusters[value] ?? " " : String.fromCodePoint(value);
-  }
-
-  /** How much is interned: what a holder with a long life bounds. */
-  get size(): number {
-    return Math.max(this.styles.length, this.clusters.length, this.links.length);
-  }
-
-  #bucket(style: Style): Map<string, number> {
-    let bucket = this.#styleOf.get(style.fg);
-    if (bucket === undefined) this.#styleOf.set(style.fg, bucket = new Map());
-    return bucket;
-  }
-}
-
-const styleKey = (style: Style) =>
-  `${style.bg},${style.flags},${style.underlineColor},${style.link}`;
+import { cell, Inks } from "./inks.ts";
 
 /** One row; both arrays have one element per column. */
 export class Line {
@@ -222,7 +133,7 @@ export function gridDifference(a: Grid, b: Grid): string | null {
 function cellOf(grid: Grid, x: number, y: number): string {
   const line = grid.line(y);
   const code = line.codes[x]!;
-  const style = grid.inks.styles[line.styles[x]!]!;
+  const style = grid.inks.styleAt(line.styles[x]!);
   return JSON.stringify([
     grid.inks.text(code),
     code & cell.wide ? 2 : code & cell.secondHalf ? 0 : 1,

@@ -1,5 +1,5 @@
 /** Styles as Select Graphic Rendition sequences (ECMA-48 8.3.117 and xterm's extensions). */
-import type { Style } from "./grid.ts";
+import type { Style } from "./inks.ts";
 import { colorRgb, flag } from "./protocol.ts";
 
 /** On and off codes of the flags; bold and dim share their off code. */

@@ -1,5 +1,6 @@
 /** Which cells of a row differ, in stretches worth one cursor movement each. */
-import { cell, type Line } from "./grid.ts";
+import type { Line } from "./grid.ts";
+import { cell } from "./inks.ts";
 
 /** What the bytes of a span cost, so that a near span is joined to the one before it when that is cheaper. */
 export interface SpanCost {

@@ -5,7 +5,8 @@
  * with the public API, so that an upgrade which moves these things cannot land.
  */
 import xterm from "@xterm/headless";
-import { cell, type Grid, type Inks } from "../../shared/terminal/grid.ts";
+import type { Grid } from "../../shared/terminal/grid.ts";
+import { cell, type Inks } from "../../shared/terminal/inks.ts";
 import {
   mode,
   mouseEncoding,
@@ -17,6 +18,7 @@ import {
   combined,
   content,
   type PackedLine,
+  simpleStyleOf,
   single,
   styleOf,
   wordsPerCell,
@@ -78,7 +80,6 @@ export class Emulator implements Disposable {
   /** Rows with clusters or extended attributes, whose words do not tell everything. */
   #opaque: boolean[] = [];
   #readInto: { grid: Grid; inks: Inks } | null = null;
-  readonly #styles = new Map<number, Map<number, number>>();
 
   /** `onReply` gets what a terminal answers by itself (device attributes, cursor reports). */
   constructor(private cols: number, private rows: number, onReply: (text: string) => void) {
@@ -208,7 +209,6 @@ export class Emulator implements Disposable {
     this.#readInto = { grid, inks: grid.inks };
     this.#read = [];
     this.#opaque = [];
-    this.#styles.clear();
   }
 
   #unchanged(y: number, line: PackedLine): boolean {
@@ -251,18 +251,9 @@ export class Emulator implements Disposable {
     const fg = line._data[x * wordsPerCell + 1]!;
     const bg = line._data[x * wordsPerCell + 2]!;
     const extended = bg & bgExtended ? line._extendedAttrs[x] : undefined;
-    if (extended !== undefined) {
-      const uri = this.#core._oscLinkService.getLinkData(extended._urlId)?.uri;
-      return inks.style(styleOf(inks, { fg, bg, extended, uri }));
-    }
-    let byBg = this.#styles.get(fg);
-    if (byBg === undefined) this.#styles.set(fg, byBg = new Map());
-    let index = byBg.get(bg);
-    if (index === undefined) {
-      index = inks.style(styleOf(inks, { fg, bg }));
-      byBg.set(bg, index);
-    }
-    return index;
+    if (extended === undefined) return simpleStyleOf(inks, fg, bg);
+    const uri = this.#core._oscLinkService.getLinkData(extended._urlId)?.uri;
+    return inks.style(styleOf(inks, { fg, bg, extended, uri }));
   }
 
   #readRest(grid: Grid): void {

@@ -2,7 +2,7 @@
  * Cells as @xterm/headless 6.0.0 packs them, three words each: content, foreground, background. What
  * the words do not hold stands beside them, by column. Only `emulator.ts` reads them.
  */
-import { cell, type Inks, type Style } from "../../shared/terminal/grid.ts";
+import { cell, type Inks, type Style } from "../../shared/terminal/inks.ts";
 import {
   clusterForFrame,
   colorDefault,
@@ -27,6 +27,8 @@ const fgBits = [
   [0x80000000, flag.strikethrough],
 ] as const;
 const fgUnderline = 0x10000000;
+/** Where the bits above stand. */
+const flagBits = 0xfc000000;
 const bgBits = [
   [0x4000000, flag.italic],
   [0x8000000, flag.dim],
@@ -50,30 +52,41 @@ export interface PackedLine {
 export interface PackedLook {
   readonly fg: number;
   readonly bg: number;
-  readonly extended?: ExtendedLook;
+  readonly extended: ExtendedLook;
   /** Where the cell leads to. */
-  readonly uri?: string;
+  readonly uri: string | undefined;
+}
+
+/** The style of a cell that its two words tell whole. */
+export function simpleStyleOf(inks: Inks, fg: number, bg: number): number {
+  return inks.simpleStyle(colorOf(fg), colorOf(bg), flagsOf(fg, bg, 0));
 }
 
 export function styleOf(inks: Inks, { fg, bg, extended, uri }: PackedLook): Style {
-  let flags = 0;
-  for (const [bit, own] of fgBits) if (fg & bit) flags |= own;
-  for (const [bit, own] of bgBits) if (bg & bit) flags |= own;
-  if (fg & fgUnderline) {
-    const kind = (extended?._ext ?? 0) >> extUnderlineShift & flag.underlineMask;
-    flags |= (kind === 0 ? 1 : Math.min(kind, 5)) << flag.underlineShift;
-  }
+  const flags = flagsOf(fg, bg, extended._ext);
   const link = uri === undefined ? null : linkForFrame(uri);
   return {
     fg: colorOf(fg),
     bg: colorOf(bg),
     flags,
     // Without an underline its colour shows nowhere, and the library forgets it.
-    underlineColor: extended !== undefined && flags >> flag.underlineShift !== 0
+    underlineColor: flags >> flag.underlineShift !== 0
       ? underlineColorOf(extended._ext)
       : colorDefault,
     link: link === null ? 0 : inks.link(link),
   };
+}
+
+function flagsOf(fg: number, bg: number, ext: number): number {
+  if (((fg | bg) & flagBits) === 0) return 0;
+  let flags = 0;
+  for (const [bit, own] of fgBits) if (fg & bit) flags |= own;
+  for (const [bit, own] of bgBits) if (bg & bit) flags |= own;
+  if (fg & fgUnderline) {
+    const kind = ext >> extUnderlineShift & flag.underlineMask;
+    flags |= (kind === 0 ? 1 : Math.min(kind, 5)) << flag.underlineShift;
+  }
+  return flags;
 }
 
 function colorOf(word: number): number {

@@ -1,6 +1,7 @@
 /** The ship's picture of one terminal: bytes from the session in, frames for one client out. */
 import { type Encoded, FrameEncoder } from "../../shared/terminal/diff.ts";
-import { Grid, Inks } from "../../shared/terminal/grid.ts";
+import { Grid } from "../../shared/terminal/grid.ts";
+import { Inks } from "../../shared/terminal/inks.ts";
 import type { Patch, Snapshot } from "../../shared/terminal/protocol.ts";
 import { Emulator } from "./emulator.ts";
 import { NoticeWatch } from "./notices.ts";
@@ -8,7 +9,7 @@ import { NoticeWatch } from "./notices.ts";
 /** Bytes parsed before the event loop has its turn: about a millisecond. */
 const sliceBytes = 32 * 1024;
 /** Changed cells read for one frame; what is left comes with the next. */
-const cellsPerFrameMax = 64 * 1024;
+const cellsPerFrameMax = 16 * 1024;
 /** Styles, clusters and links remembered, beyond two a cell, before the memory is begun anew. */
 const inksSpare = 64 * 1024;
 

@@ -129,7 +129,7 @@ Deno.test("links, underlines and cursor looks are read", () => {
     "\x1b]8;;https://a.example/\x1b\\L\x1b]8;;\x1b\\\x1b[4:3;58:5:9mU\x1b[m\x1b[5 q",
   ));
   emulator.read(grid);
-  const styleAt = (x: number) => grid.inks.styles[grid.line(0).styles[x]!]!;
+  const styleAt = (x: number) => grid.inks.styleAt(grid.line(0).styles[x]!);
   assert.equal(grid.inks.links[styleAt(0).link], "https://a.example/");
   assert.equal(styleAt(0).flags, 0);
   assert.equal(styleAt(1).flags >> flag.underlineShift, 3);

@@ -76,7 +76,7 @@ Deno.test("a frame too large comes in parts that end with the whole screen", () 
     for (let x = 0; x < grid.cols; x++) {
       const fg = 0x1000000 + y * 1024 + x;
       grid.line(y).codes[x] = 0x78;
-      grid.line(y).styles[x] = grid.inks.style({ ...grid.inks.styles[0]!, fg });
+      grid.line(y).styles[x] = grid.inks.style({ ...grid.inks.styleAt(0), fg });
     }
   }
   const encoder = new FrameEncoder();

@@ -4,7 +4,8 @@
  * blind spot in common: `capture-pane` prints tmux's own grid, and the witness is drawn from nothing.
  */
 import assert from "node:assert/strict";
-import { cell, Grid, type Style } from "../../shared/terminal/grid.ts";
+import { Grid } from "../../shared/terminal/grid.ts";
+import { cell, type Style } from "../../shared/terminal/inks.ts";
 import { colorDefault, colorRgb } from "../../shared/terminal/protocol.ts";
 import { Emulator } from "../../ship/terminal/emulator.ts";
 import { type TmuxServer, Witness } from "./witness.ts";
@@ -175,7 +176,7 @@ function cursorDifference({ cursor, title }: Grid, pane: Pane): string | null {
 function shown(grid: Grid, x: number, y: number): { told: string; erased: boolean } {
   const line = grid.line(y);
   const code = line.codes[x]!;
-  const style = grid.inks.styles[line.styles[x]!]!;
+  const style = grid.inks.styleAt(line.styles[x]!);
   const width = code & cell.wide ? 2 : code & cell.secondHalf ? 0 : 1;
   const { underlineColor } = style;
   // What an underline has of the palette reaches clients of tmux 3.3a as 24-bit colour.

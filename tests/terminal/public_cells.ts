@@ -1,6 +1,7 @@
 /** The emulator library's public cells against the grid that was read from its inside. */
 import assert from "node:assert/strict";
-import { cell, type Grid } from "../../shared/terminal/grid.ts";
+import type { Grid } from "../../shared/terminal/grid.ts";
+import { cell } from "../../shared/terminal/inks.ts";
 import { flag } from "../../shared/terminal/protocol.ts";
 import type { Emulator } from "../../ship/terminal/emulator.ts";
 
@@ -36,7 +37,7 @@ export function publicDifference(
 function ours(grid: Grid, x: number, y: number) {
   const line = grid.line(y);
   const code = line.codes[x]!;
-  const { fg, bg, flags, link } = grid.inks.styles[line.styles[x]!]!;
+  const { fg, bg, flags, link } = grid.inks.styleAt(line.styles[x]!);
   const width = code & cell.wide ? 2 : code & cell.secondHalf ? 0 : 1;
   const told = (underline: boolean) =>
     `${grid.inks.text(code)} ${width} ${fg} ${bg} ${flags & 0xff} ${underline}`;

@@ -1,5 +1,6 @@
 /** Seeded random screens for property tests. */
-import { cell, Grid, type Style } from "../../shared/terminal/grid.ts";
+import { Grid } from "../../shared/terminal/grid.ts";
+import { cell, type Style } from "../../shared/terminal/inks.ts";
 import { colorRgb } from "../../shared/terminal/protocol.ts";
 
 export type Random = () => number;

@@ -26,7 +26,7 @@ Deno.test("a screen whose every cell has its own colour is finished, again and a
     }
     const grid = follower.grid!;
     for (let y = 0; y < rows; y++) assert.equal(grid.text(y), String(round).repeat(cols));
-    const last = grid.inks.styles[grid.line(rows - 1).styles[cols - 1]!]!;
+    const last = grid.inks.styleAt(grid.line(rows - 1).styles[cols - 1]!);
     assert.equal(last.fg, 0x1000000 + (round + 1) * cols * rows - 1);
   }
 });

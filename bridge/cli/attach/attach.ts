@@ -5,6 +5,7 @@
 import type { Clock } from "../../../shared/clock.ts";
 import type { Socket } from "../../../shared/http/socket.ts";
 import { limits } from "../../../shared/limits.ts";
+import { Acks } from "../../../shared/terminal/acks.ts";
 import { ScreenFollower } from "../../../shared/terminal/client.ts";
 import { type ClientFrame, terminalClose } from "../../../shared/terminal/protocol.ts";
 import { type Absence, mayPass } from "./absence.ts";
@@ -133,6 +134,7 @@ class ScreenAttachment implements AsyncDisposable {
   #follow(socket: Socket): Promise<Connected> {
     const { promise, resolve } = Promise.withResolvers<Connected>();
     const follower = new ScreenFollower();
+    const acks = new Acks({ clock: this.options.clock, send: (frame) => this.#send(frame) });
     this.#socket = socket;
     socket.onText((text) => {
       if (this.#abort.signal.aborted) return;
@@ -146,7 +148,7 @@ class ScreenAttachment implements AsyncDisposable {
         this.#display.show(received.grid);
         this.#showsScreen();
       }
-      for (const frame of received.send) this.#send(frame);
+      acks.answer(received.send, text.length);
     });
     socket.onClose((code, reason) => {
       // A broken connection has no reason.
@@ -155,7 +157,7 @@ class ScreenAttachment implements AsyncDisposable {
       resolve({ kind: refused ? "refused" : "lost", code, reason });
     });
     this.#send({ type: "init", ...this.#display.size });
-    return promise;
+    return promise.finally(() => acks[Symbol.dispose]());
   }
 
   #send(frame: ClientFrame): void {

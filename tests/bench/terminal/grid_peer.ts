@@ -1,7 +1,9 @@
 /** Workspace Grid as the bench's subject: a ship as a process of its own, with or without a bridge before it. */
+import { systemClock } from "../../../shared/clock.ts";
 import { dial } from "../../../shared/host/dial.ts";
 import type { Socket } from "../../../shared/http/socket.ts";
 import { limits } from "../../../shared/limits.ts";
+import { Acks } from "../../../shared/terminal/acks.ts";
 import { ScreenFollower } from "../../../shared/terminal/client.ts";
 import type { ClientFrame } from "../../../shared/terminal/protocol.ts";
 import {
@@ -73,6 +75,7 @@ export function terminalSocket(url: string, path: string): Promise<Socket> {
 export class GridPeer implements Peer {
   readonly #follower = new ScreenFollower();
   readonly #sight = new Sight();
+  readonly #acks = new Acks({ clock: systemClock, send: (frame) => this.#send(frame) });
 
   constructor(
     private readonly grid: RunningGrid,
@@ -86,7 +89,7 @@ export class GridPeer implements Peer {
   #receive(text: string): void {
     const received = this.#follower.receive(text);
     if (received.kind === "exit") return;
-    for (const frame of received.send) this.#send(frame);
+    this.#acks.answer(received.send, text.length);
     if (received.kind === "screen") {
       // Everybody else is searched as bytes; a screen is made of text only while somebody waits.
       this.#sight.see(this.#sight.waiting ? this.#text() : "", "screen");
@@ -125,6 +128,7 @@ export class GridPeer implements Peer {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#acks[Symbol.dispose]();
     this.socket.close(1000, "");
     await eventually(
       "the socket closes",

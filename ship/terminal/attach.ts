@@ -161,6 +161,8 @@ export class Attachment implements AsyncDisposable {
 class SideClient {
   #writer: WritableStreamDefaultWriter<Uint8Array<ArrayBuffer>> | null = null;
   #saying = false;
+  /** The newest command that came while it could not be said. */
+  #next: string | null = null;
   readonly #client: Promise<Conversation | null>;
   readonly #reading: Promise<void>;
 
@@ -170,16 +172,27 @@ class SideClient {
       if (client === null) return;
       this.#writer = client.stdin.getWriter();
       this.#writer.closed.catch(() => {});
+      this.#sayNext();
       for await (const _ of client.stdout);
       this.#writer = null;
     });
   }
 
-  /** Says one command; drops it while the one before has not been taken. */
+  /** Says one command, when the one before has been taken; of those that wait only the newest. */
   say(command: string): void {
-    if (this.#writer === null || this.#saying) return;
+    this.#next = command;
+    this.#sayNext();
+  }
+
+  #sayNext(): void {
+    if (this.#writer === null || this.#saying || this.#next === null) return;
     this.#saying = true;
-    this.#writer.write(encoder.encode(command)).catch(() => {}).finally(() => this.#saying = false);
+    const bytes = encoder.encode(this.#next);
+    this.#next = null;
+    this.#writer.write(bytes).then(() => {
+      this.#saying = false;
+      this.#sayNext();
+    }, () => {});
   }
 
   async end(): Promise<void> {

@@ -1,66 +1,47 @@
 /**
- * The one file that knows the inside of @xterm/headless (6.0.0, pinned). It reads the packed line
- * buffers, ten times faster than the public cells, and what the public API does not tell: underline
+ * What knows the inside of @xterm/headless (6.0.0, pinned), with `packed_cells.ts`. It reads the packed
+ * line buffers, ten times faster than the public cells, and what the public API does not tell: underline
  * kinds and colours, links, the cursor's look. `tests/terminal/emulator_test.ts` compares every cell
  * with the public API, so that an upgrade which moves these things cannot land.
  */
 import xterm from "@xterm/headless";
 import type { Grid } from "../../shared/terminal/grid.ts";
-import { cell, type Inks, type Style } from "../../shared/terminal/inks.ts";
+import { cell, type Inks } from "../../shared/terminal/inks.ts";
 import {
-  clusterForFrame,
-  colorDefault,
-  colorRgb,
-  flag,
-  linkForFrame,
   mode,
   mouseEncoding,
   mouseTracking,
   titleForFrame,
 } from "../../shared/terminal/protocol.ts";
+import {
+  bgExtended,
+  combined,
+  content,
+  type PackedLine,
+  simpleStyleOf,
+  single,
+  styleOf,
+  wordsPerCell,
+} from "./packed_cells.ts";
+import { WholeCharacters } from "./whole_characters.ts";
 import { tmuxWidths } from "./widths.ts";
 
-/** The packed cell: content, foreground, background. */
-const wordsPerCell = 3;
-const content = { valueMask: 0x1fffff, combined: 1 << 21, widthShift: 22 } as const;
-const color = {
-  modeMask: 0x3000000,
-  rgb: 0x3000000,
-  paletteMask: 0xff,
-  rgbMask: 0xffffff,
-} as const;
-const fgBits = [
-  [0x4000000, flag.inverse],
-  [0x8000000, flag.bold],
-  [0x20000000, flag.blink],
-  [0x40000000, flag.invisible],
-  [0x80000000, flag.strikethrough],
-] as const;
-const fgUnderline = 0x10000000;
-/** Where the bits above stand. */
-const flagBits = 0xfc000000;
-const bgBits = [
-  [0x4000000, flag.italic],
-  [0x8000000, flag.dim],
-  [0x40000000, flag.overline],
-] as const;
-const bgExtended = 0x10000000;
-const extUnderlineShift = 26;
-/** The library does not go below. */
+/** The library's own resize does not go below, and its reflow of wide characters would not end there. */
 const colsMin = 2;
 
-interface PackedLine {
-  readonly _data: Uint32Array;
-  readonly _combined: Readonly<Record<number, string>>;
-  readonly _extendedAttrs: Readonly<Record<number, { _ext: number; _urlId: number } | undefined>>;
-}
 interface Core {
   readonly buffer: {
     readonly lines: { get(y: number): PackedLine | undefined };
     readonly ybase: number;
     readonly x: number;
     readonly y: number;
+    readonly scrollTop: number;
+    readonly scrollBottom: number;
   };
+  readonly buffers: {
+    readonly normal: { clear(): void; fillViewportRows(): void };
+  };
+  readonly _bufferService: { resize(cols: number, rows: number): void };
   readonly coreService: {
     readonly isCursorHidden: boolean;
     readonly decPrivateModes: {
@@ -90,8 +71,10 @@ export interface Reading {
 export class Emulator implements Disposable {
   readonly terminal: xterm.Terminal;
   readonly #core: Core;
+  readonly #characters = new WholeCharacters();
   #title = "";
   #synchronized = false;
+  #strayed = false;
   /** Per row the packed words last read, so that an unchanged row costs a comparison. */
   #read: Uint32Array[] = [];
   /** Rows with clusters or extended attributes, whose words do not tell everything. */
@@ -110,25 +93,86 @@ export class Emulator implements Disposable {
     this.#core = (this.terminal as unknown as { _core: Core })._core;
     this.terminal.unicode.register(tmuxWidths);
     this.terminal.unicode.activeVersion = tmuxWidths.version;
+    this.#narrow();
     this.terminal.onData(onReply);
     this.terminal.onTitleChange((title) => this.#title = titleForFrame(title));
     // tmux before 3.4 marks a tear-free update with these; later ones with mode 2026.
-    this.terminal.parser.registerDcsHandler({ prefix: "=", final: "s" }, (_data, [what]) => {
-      this.#synchronized = what === 1;
-      return true;
+    this.terminal.parser.registerDcsHandler(
+      { prefix: "=", final: "s" },
+      (_data, [what]) => {
+        this.#synchronized = what === 1;
+        return true;
+      },
+    );
+    this.#watch("L", () => this.#outsideRegion());
+    this.#watch("M", () => this.#outsideRegion());
+    this.#watch("K", ([what]) => this.#erasesText(what === 0 ? this.#core.buffer.x : 0));
+    this.#watch("X", () => this.#erasesText(this.#core.buffer.x));
+    this.#watch("@", () => this.#core.buffer.x >= this.cols);
+  }
+
+  #watch(
+    final: string,
+    strays: (params: (number | number[])[]) => boolean,
+  ): void {
+    this.terminal.parser.registerCsiHandler({ final }, (params) => {
+      this.#strayed ||= strays(params);
+      return false;
     });
   }
 
-  /** Takes bytes in and parses them before it returns. */
+  /** Takes bytes in and parses them before it returns, but for a character that is not all there. */
   write(bytes: Uint8Array): void {
-    this.#core._inputHandler.parse(bytes);
+    this.#core._inputHandler.parse(this.#characters.take(bytes));
   }
 
   resize(cols: number, rows: number): void {
+    const narrow = Math.min(this.cols, cols) < colsMin;
     this.cols = cols;
     this.rows = rows;
+    if (narrow) this.#emptyNormalScreen();
     this.terminal.resize(Math.max(cols, colsMin), rows);
+    this.#narrow();
     this.#readInto = null;
+  }
+
+  /** One column, which is what tmux then draws for. */
+  #narrow(): void {
+    if (this.cols < colsMin) {
+      this.#core._bufferService.resize(this.cols, this.rows);
+    }
+  }
+
+  /** The screen that tmux does not draw on is the one that the library would reflow. */
+  #emptyNormalScreen(): void {
+    const { normal } = this.#core.buffers;
+    normal.clear();
+    normal.fillViewportRows();
+  }
+
+  /**
+   * True once after bytes that may leave another screen than tmux's own, which only a redraw mends. Seen
+   * of tmux 3.3a: it inserts and deletes lines outside of the scroll region, where terminals do nothing;
+   * when a character beyond ASCII wraps at the bottom, it draws the character before it erases the new
+   * line; and when one wraps in insert mode, it makes room for it in the line before.
+   */
+  takeStrayed(): boolean {
+    const strayed = this.#strayed;
+    this.#strayed = false;
+    return strayed;
+  }
+
+  #outsideRegion(): boolean {
+    const { y, scrollTop, scrollBottom } = this.#core.buffer;
+    return y < scrollTop || y > scrollBottom;
+  }
+
+  /** Whether a character beyond ASCII stands at column `x`, where an erasure begins. */
+  #erasesText(x: number): boolean {
+    const { lines, ybase, y } = this.#core.buffer;
+    const packed = lines.get(ybase + y)?._data[x * wordsPerCell] ?? 0;
+    return (packed & content.combined) !== 0 ||
+      (packed & content.valueMask) > 0x7e;
   }
 
   /** True between the marks of an update that should be seen whole. */
@@ -207,29 +251,9 @@ export class Emulator implements Disposable {
     const fg = line._data[x * wordsPerCell + 1]!;
     const bg = line._data[x * wordsPerCell + 2]!;
     const extended = bg & bgExtended ? line._extendedAttrs[x] : undefined;
-    if (extended !== undefined) return inks.style(this.#styleOf(inks, { fg, bg, extended }));
-    return inks.simpleStyle(colorOf(fg), colorOf(bg), flagsOf(fg, bg, 0));
-  }
-
-  #styleOf(
-    inks: Inks,
-    { fg, bg, extended }: { fg: number; bg: number; extended: { _ext: number; _urlId: number } },
-  ): Style {
-    const flags = flagsOf(fg, bg, extended._ext);
-    const uri = extended._urlId === 0
-      ? undefined
-      : this.#core._oscLinkService.getLinkData(extended._urlId)?.uri;
-    const link = uri === undefined ? null : linkForFrame(uri);
-    return {
-      fg: colorOf(fg),
-      bg: colorOf(bg),
-      flags,
-      // Without an underline its colour shows nowhere, and the library forgets it.
-      underlineColor: flags >> flag.underlineShift !== 0
-        ? underlineColorOf(extended._ext)
-        : colorDefault,
-      link: link === null ? 0 : inks.link(link),
-    };
+    if (extended === undefined) return simpleStyleOf(inks, fg, bg);
+    const uri = this.#core._oscLinkService.getLinkData(extended._urlId)?.uri;
+    return inks.style(styleOf(inks, { fg, bg, extended, uri }));
   }
 
   #readRest(grid: Grid): void {
@@ -252,41 +276,4 @@ export class Emulator implements Disposable {
         mode.mouseEncodingShift;
     grid.title = this.#title;
   }
-}
-
-function flagsOf(fg: number, bg: number, ext: number): number {
-  if (((fg | bg) & flagBits) === 0) return 0;
-  let flags = 0;
-  for (const [bit, own] of fgBits) if (fg & bit) flags |= own;
-  for (const [bit, own] of bgBits) if (bg & bit) flags |= own;
-  if (fg & fgUnderline) {
-    const kind = ext >> extUnderlineShift & flag.underlineMask;
-    flags |= (kind === 0 ? 1 : Math.min(kind, 5)) << flag.underlineShift;
-  }
-  return flags;
-}
-
-function colorOf(word: number): number {
-  const kind = word & color.modeMask;
-  if (kind === 0) return colorDefault;
-  return kind === color.rgb ? colorRgb + (word & color.rgbMask) : word & color.paletteMask;
-}
-
-/** The library writes SGR 59 as all ones, which is also white; the reset is what programs send. */
-function underlineColorOf(ext: number): number {
-  const all = color.modeMask | color.rgbMask;
-  return (ext & all) === all ? colorDefault : colorOf(ext);
-}
-
-function single(value: number, width: number): number {
-  const shown = value < 0x20 || (value >= 0x7f && value < 0xa0) ||
-      (value >= 0xd800 && value < 0xe000)
-    ? cell.blank
-    : value;
-  return width === 2 ? shown | cell.wide : shown;
-}
-
-function combined(inks: Inks, text: string | undefined, width: number): number {
-  const cluster = clusterForFrame(text ?? "");
-  return cluster === "" ? single(0, width) : inks.code(cluster, width === 2 ? 2 : 1);
 }

@@ -1,4 +1,7 @@
-/** When to ask tmux for a redraw: it shows a client that cannot keep up only every 100 ms. */
+/**
+ * When to ask tmux for a redraw: it shows a client that cannot keep up only every 100 ms, and sometimes
+ * it has drawn what no terminal shows.
+ */
 import type { Clock } from "../../shared/clock.ts";
 
 /** So many reads within so long are a flood. */
@@ -42,6 +45,11 @@ export class FloodWatch implements Disposable {
     this.#timer?.[Symbol.dispose]();
     this.#timer = null;
     this.#redrawIn(afterInputMs);
+  }
+
+  /** The screen is not tmux's. */
+  strayed(): void {
+    this.#within(redrawIntervalMs);
   }
 
   [Symbol.dispose](): void {

@@ -52,6 +52,11 @@ export class Screen implements Disposable {
     return this.#emulator.updating;
   }
 
+  /** True once after bytes that leave a screen other than tmux's own: only a redraw mends it. */
+  takeStrayed(): boolean {
+    return this.#emulator.takeStrayed();
+  }
+
   resize(size: Size): void {
     this.#emulator.resize(size.cols, size.rows);
     this.#grid = new Grid(size.cols, size.rows, this.#grid.inks);

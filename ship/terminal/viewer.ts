@@ -137,6 +137,7 @@ class Viewer implements AsyncDisposable {
       if (bytes === null || this.#ended) return;
       this.#flood.read();
       await this.#screen.feed(bytes, () => this.#pacer.changed());
+      if (this.#screen.takeStrayed()) this.#flood.strayed();
     }
   }
 

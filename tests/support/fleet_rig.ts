@@ -48,6 +48,7 @@ const fleetRoutes: readonly FleetRoute[] = [
   "deactivateWorkspace",
   "events",
   "sweep",
+  "terminal",
   ...Object.keys(forgeApi) as (keyof typeof forgeApi)[],
 ];
 

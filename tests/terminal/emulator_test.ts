@@ -1,42 +1,15 @@
 import assert from "node:assert/strict";
 import { AnsiPainter } from "../../shared/terminal/ansi.ts";
 import { Grid, gridDifference } from "../../shared/terminal/grid.ts";
-import { cell } from "../../shared/terminal/inks.ts";
 import { flag } from "../../shared/terminal/protocol.ts";
 import { Emulator } from "../../ship/terminal/emulator.ts";
+import { sleep } from "../support/listen_support.ts";
+import { corpus } from "./corpus.ts";
+import type { Entry } from "./corpus/bytes.ts";
+import { assertPublicCells, publicDifference } from "./public_cells.ts";
 import { below, changedGrid, randomGrid, seeded } from "./random_grid.ts";
 
 const encoder = new TextEncoder();
-
-/** Every cell as the library's public API tells it against the grid read from its inside. */
-export function assertPublicCells(emulator: Emulator, grid: Grid): void {
-  const buffer = emulator.terminal.buffer.active;
-  for (let y = 0; y < grid.rows; y++) {
-    const line = buffer.getLine(buffer.baseY + y)!;
-    for (let x = 0; x < grid.cols; x++) {
-      const theirs = line.getCell(x)!;
-      const code = grid.line(y).codes[x]!;
-      const style = grid.inks.styleAt(grid.line(y).styles[x]!);
-      const at = `cell ${x},${y}`;
-      if (theirs.getWidth() > 0) {
-        assert.equal(grid.inks.text(code), theirs.getChars() || " ", at);
-        assert.equal(code & cell.wide ? 2 : 1, theirs.getWidth(), at);
-      } else assert.ok(code & cell.secondHalf, at);
-      const color = (rgb: boolean, value: number) => rgb ? 0x1000000 + value : value;
-      assert.equal(style.fg, color(theirs.isFgRGB(), theirs.getFgColor()), at);
-      assert.equal(style.bg, color(theirs.isBgRGB(), theirs.getBgColor()), at);
-      const flags = (theirs.isBold() ? flag.bold : 0) | (theirs.isDim() ? flag.dim : 0) |
-        (theirs.isItalic() ? flag.italic : 0) | (theirs.isBlink() ? flag.blink : 0) |
-        (theirs.isInverse() ? flag.inverse : 0) | (theirs.isInvisible() ? flag.invisible : 0) |
-        (theirs.isStrikethrough() ? flag.strikethrough : 0) |
-        (theirs.isOverline() ? flag.overline : 0);
-      assert.equal(style.flags & 0xff, flags, at);
-      if (style.link === 0) {
-        assert.equal(style.flags >> flag.underlineShift !== 0, Boolean(theirs.isUnderline()), at);
-      }
-    }
-  }
-}
 
 Deno.test("what the painter writes, a terminal shows", () => {
   for (let seed = 1; seed <= 60; seed++) {
@@ -54,6 +27,39 @@ Deno.test("what the painter writes, a terminal shows", () => {
       assertPublicCells(emulator, read);
       now = random() < 0.1 ? randomGrid(random, cols, rows) : changedGrid(random, now);
     }
+  }
+});
+
+Deno.test("over the corpus the cells read are the library's public ones", () => {
+  for (const [what, bytes] of corpus) {
+    for (const [cols, rows] of [[80, 24], [7, 3], [1, 1]] as const) {
+      using emulator = new Emulator(cols, rows, () => {});
+      emulator.write(typeof bytes === "string" ? encoder.encode(bytes) : bytes);
+      const grid = new Grid(cols, rows);
+      emulator.read(grid);
+      for (const line of grid.lines) assert.ok(line.isWhole(), what);
+      const difference = publicDifference(emulator, grid);
+      assert.equal(difference, null, `${what} at ${cols}x${rows}`);
+    }
+  }
+});
+
+Deno.test("bytes mean the same wherever they are cut", () => {
+  const punctuation: Entry = [
+    "general punctuation",
+    "“a” – — … ‧ e\u0301 👩\u200d🚀 漢\u0080\u0800 \u{10000}",
+  ];
+  for (const [what, bytes] of [...corpus, punctuation]) {
+    const whole = typeof bytes === "string" ? encoder.encode(bytes) : bytes;
+    const [cols, rows] = [80, 24];
+    const [atOnce, singly] = [new Grid(cols, rows), new Grid(cols, rows)];
+    using one = new Emulator(cols, rows, () => {});
+    using other = new Emulator(cols, rows, () => {});
+    one.write(whole);
+    for (let at = 0; at < whole.length; at++) other.write(whole.subarray(at, at + 1));
+    one.read(atOnce);
+    other.read(singly);
+    assert.equal(gridDifference(singly, atOnce), null, what);
   }
 });
 
@@ -129,4 +135,51 @@ Deno.test("links, underlines and cursor looks are read", () => {
   assert.equal(styleAt(1).flags >> flag.underlineShift, 3);
   assert.equal(styleAt(1).underlineColor, 9);
   assert.deepEqual(grid.cursor, { x: 2, y: 0, visible: true, shape: 2, blink: true });
+});
+
+Deno.test("one column is one column, whatever stands or comes in it", async () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const random = seeded(seed);
+    using emulator = new Emulator(below(random, 4) + 1, below(random, 4) + 1, () => {});
+    const what = [
+      ...["漢字漢字漢字", "漢字漢\r\na\r\nb", "\x1b[4h漢", "\x1b[2P", "\x1b[@", "\t\b", "e\u0301"],
+    ];
+    for (let round = 0; round < 30; round++) {
+      const screen = ["", "\x1b[?1049h", "\x1b[?1049l"][below(random, 3)]!;
+      const place = `\x1b[${below(random, 6)};${below(random, 4)}H`;
+      emulator.write(encoder.encode(screen + place + what[below(random, what.length)]));
+      const [cols, rows] = [random() < 0.5 ? 1 : 1 + below(random, 30), 1 + below(random, 6)];
+      if (random() < 0.5) emulator.resize(cols, rows);
+      const grid = new Grid(emulator.terminal.cols, emulator.terminal.rows);
+      emulator.read(grid);
+      assertPublicCells(emulator, grid);
+    }
+    emulator.resize(1, 3);
+    emulator.write(encoder.encode("\x1b[2J\x1b[Habc"));
+    const grid = new Grid(1, 3);
+    emulator.read(grid);
+    assert.deepEqual([0, 1, 2].map((y) => grid.text(y)), ["a", "b", "c"], `seed ${seed}`);
+  }
+  // The library tidies up behind a resize when it has time.
+  await sleep(50);
+});
+
+Deno.test("what tmux draws otherwise than terminals show is told, once", () => {
+  using emulator = new Emulator(20, 10, () => {});
+  for (
+    const [bytes, strayed] of [
+      ["\x1b[3;6r\x1b[4H\x1b[2L\x1b[6H\x1b[M", false],
+      ["\x1b[2H\x1b[L", true],
+      ["\x1b[7H\x1b[2M\x1b[4H\x1b[L", true],
+      ["\x1b[r\x1b[9H\x1b[M", false],
+      ["\x1b[5Hab漢c\x1b[5;2H\x1b[K", false],
+      ["\x1b[5Hab漢c\x1b[5;3H\x1b[K", true],
+      ["\x1b[6H\x1b[Hé\x1b[2X\x1b[2Ha\x1b[1K", false],
+      ["\x1b[6He\u0301 x\x1b[1K", true],
+    ] as const
+  ) {
+    emulator.write(encoder.encode(bytes));
+    assert.equal(emulator.takeStrayed(), strayed, JSON.stringify(bytes));
+    assert.equal(emulator.takeStrayed(), false);
+  }
 });

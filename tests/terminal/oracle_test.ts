@@ -1,129 +1,99 @@
-import { corpus } from "./corpus.ts";
-import { agrees } from "./oracle.ts";
-import { seeded } from "./random_grid.ts";
-import { sessionName, TestClient, TmuxFixture } from "./terminal_fixture.ts";
+import assert from "node:assert/strict";
+import { corpus, corpusEntry } from "./corpus.ts";
+import { Oracle } from "./oracle.ts";
+import { Player, playerLine } from "./player.ts";
+import { sessionName, TmuxFixture } from "./terminal_fixture.ts";
 
 const name = sessionName("b");
 
-/** Shows `bytes` alone on a cleared screen of the session's `cat` loop. */
-async function play(
-  tmux: TmuxFixture,
-  client: TestClient,
-  { bytes, mark }: { bytes: string; mark: number },
-) {
-  await Deno.writeTextFile(`${tmux.folder}/play`, bytes);
-  await Deno.writeTextFile(`${tmux.folder}/title`, `\x1b]2;played ${mark}\x1b\\`);
-  client.type("x");
-  await client.socket.until(() => client.grid?.title === `played ${mark}`);
-}
-/** One key, one play: reset, the bytes, then a title that says that they are through. */
-const player = (folder: string) =>
-  `stty raw -echo; while head -c 1 > /dev/null; do printf '\\033c'; cat ${folder}/play ${folder}/title; done`;
-
 Deno.test("over the corpus a client shows what tmux shows", async (t) => {
   await using tmux = await TmuxFixture.start();
-  await tmux.session(name, player(tmux.folder));
+  await tmux.session(name, playerLine(tmux.folder));
+  const player = new Player(tmux.folder);
   const client = tmux.connect(name);
   client.init();
-  for (const [mark, [what, bytes]] of corpus.entries()) {
+  await using oracle = await Oracle.of(tmux, name);
+  for (const [what, bytes] of corpus) {
     await t.step(what, async () => {
-      await play(tmux, client, { bytes, mark });
-      await agrees(tmux, name, { client, what });
+      const title = await player.play(client, bytes);
+      await client.socket.until(() => client.grid?.title === title);
+      await oracle.agrees(client, what);
     });
-  }
-});
-
-Deno.test("with frames lost and sizes changing a client ends with what tmux shows", async () => {
-  await using tmux = await TmuxFixture.start();
-  await tmux.session(name, player(tmux.folder));
-  await Deno.writeTextFile(`${tmux.folder}/title`, "");
-  const random = seeded(42);
-  const client = tmux.connect(name);
-  client.init();
-  await client.socket.until(() => client.grid !== null);
-  client.loses = () => random() < 0.2;
-  const sizes = [[80, 24], [200, 50], [40, 12], [1024, 30], [2, 2], [80, 24]] as const;
-  for (const [mark, [what, bytes]] of corpus.entries()) {
-    client.loses = () => random() < 0.2;
-    const [cols, rows] = sizes[mark % sizes.length]!;
-    client.send({ type: "resize", cols, rows });
-    await Deno.writeTextFile(`${tmux.folder}/play`, bytes);
-    client.type("x");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    client.loses = () => false;
-    client.send({ type: "resize", cols: 80, rows: 24 });
-    await client.socket.until(() => client.grid?.cols === 80 && client.grid.rows === 24);
-    await agrees(tmux, name, { client, what: `after ${what} at ${cols}x${rows}` });
   }
 });
 
 Deno.test("splits are composed", async () => {
   await using tmux = await TmuxFixture.start();
-  await Deno.writeTextFile(`${tmux.folder}/play`, corpus[0]![1]);
+  await Deno.writeTextFile(
+    `${tmux.folder}/play`,
+    corpusEntry("every SGR")[1] as string,
+  );
   await tmux.session(name, `cat ${tmux.folder}/play; sleep 60`);
   const client = tmux.connect(name);
   client.init(120, 40);
+  await using oracle = await Oracle.of(tmux, name);
   await tmux.tmux("split-window", "-h", "-t", name, "seq 1 500; sleep 60");
-  await tmux.tmux("split-window", "-v", "-t", name, "printf '漢字漢字'; sleep 60");
-  await agrees(tmux, name, { client, what: "three panes" });
+  await tmux.tmux(
+    "split-window",
+    "-v",
+    "-t",
+    name,
+    "printf '漢字漢字'; sleep 60",
+  );
+  await oracle.agrees(client, "three panes");
 });
 
-for (
-  const [program, keys] of [
-    ["vim -u NONE -n -N", [
-      ":set nu\r",
-      "ihello 漢字\x1b",
-      "yy20p",
-      "10G",
-      "dd",
-      "\x06",
-      "/hel\r",
-      ":vsplit\r",
-      "G",
-      "o\ttab\x1b",
-      "gg",
-      "\x15",
-    ]],
-    ["less -R", [" ", "G", "g", "/5\r", "j", "k", "\x04"]],
-  ] as const
-) {
-  const binary = program.split(" ")[0]!;
-  const installed = Deno.statSync.bind(null, `/usr/bin/${binary}`);
-  let missing = false;
-  try {
-    installed();
-  } catch {
-    missing = true;
-  }
-  Deno.test({ name: `${binary} looks as in tmux after every key`, ignore: missing }, async () => {
-    await using tmux = await TmuxFixture.start();
-    const text = Array.from(
-      { length: 400 },
-      (_, n) => `\x1b[3${n % 8}m${n}\x1b[m ${"word ".repeat(n % 17)}`,
-    );
-    await Deno.writeTextFile(`${tmux.folder}/text`, text.join("\n"));
-    await tmux.session(name, `${program} ${tmux.folder}/text`);
-    const client = tmux.connect(name);
-    client.init(90, 30);
-    await client.shows(/word/);
-    for (const key of keys) {
-      client.type(key);
-      await agrees(tmux, name, { client, what: `${binary} after ${JSON.stringify(key)}` });
-    }
-  });
-}
-
-Deno.test("the smallest and the largest screen", async () => {
+Deno.test("a flood of 50 MB ends with its last screen", async () => {
   await using tmux = await TmuxFixture.start();
-  await Deno.writeTextFile(`${tmux.folder}/play`, corpus[1]![1].repeat(40));
-  await tmux.session(name, `cat ${tmux.folder}/play; sleep 60`);
+  const line = (n: number) =>
+    `\x1b[3${n % 8}m${n}\x1b[m ${"some words ".repeat(n % 20)}${n % 10 === 0 ? "é漢" : ""}\r\n`;
+  const lines = Array.from({ length: 10_000 }, (_, n) => line(n)).join("");
+  await Deno.writeTextFile(`${tmux.folder}/flood`, lines);
+  const megabytes = 50;
+  const times = Math.ceil(megabytes * 1024 * 1024 / new TextEncoder().encode(lines).length);
+  const flood = `for n in $(seq ${times}); do cat ${tmux.folder}/flood; done`;
+  await tmux.session(name, `read go; ${flood}; echo the end; read done`);
+  const client = tmux.connect(name);
+  client.init(100, 30);
+  await using oracle = await Oracle.of(tmux, name);
+  client.type("\r");
+  await client.socket.until(() => /^the end$/m.test(client.text), 60_000);
+  await oracle.agrees(client, "after the flood");
+  assert.ok(
+    client.characters < megabytes * 1024 * 1024 / 20,
+    `${client.characters} characters came`,
+  );
+});
+
+Deno.test("the smallest and the largest screens", async (t) => {
+  await using tmux = await TmuxFixture.start();
+  await tmux.session(name, playerLine(tmux.folder));
+  const player = new Player(tmux.folder);
   const client = tmux.connect(name);
   client.init(1, 1);
-  await client.socket.until(() => client.grid !== null);
-  client.send({ type: "resize", cols: 1024, rows: 512 });
-  await client.socket.until(() => client.grid?.rows === 512);
-  await agrees(tmux, name, { client, what: "1024x512" });
-  client.send({ type: "resize", cols: 1, rows: 1 });
-  await client.socket.until(() => client.grid?.rows === 1);
-  await agrees(tmux, name, { client, what: "1x1" });
+  await using oracle = await Oracle.of(tmux, name);
+  const entries = [
+    ...["every SGR", "a log", "scroll regions", "insert mode at the margin"],
+    ...["wide, combining, joined and right-to-left text", "any bytes of seed 6, with escapes"],
+  ];
+  const sizes = [[1, 1], [1, 24], [80, 1], [2, 2], [3, 1], [1, 512], [1, 1]] as const;
+  for (const [cols, rows] of sizes) {
+    await t.step(`${cols}x${rows}`, async () => {
+      client.send({ type: "resize", cols, rows });
+      await client.socket.until(() => client.grid?.cols === cols && client.grid.rows === rows);
+      for (const what of entries) {
+        const title = await player.play(client, corpusEntry(what)[1]);
+        await client.socket.until(() => client.grid?.title === title);
+        await oracle.agrees(client, what);
+      }
+    });
+  }
+  await t.step("1024x512", async () => {
+    client.send({ type: "resize", cols: 1024, rows: 512 });
+    await client.socket.until(() => client.grid?.rows === 512);
+    const ramps = corpusEntry("24-bit and palette ramps")[1] as string;
+    const title = await player.play(client, ramps.repeat(40));
+    await client.socket.until(() => client.grid?.title === title);
+    await oracle.agrees(client, "1024x512");
+  });
 });

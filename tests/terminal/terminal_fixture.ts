@@ -29,23 +29,28 @@ export class TmuxFixture implements AsyncDisposable {
     readonly lane: CommandLane,
     readonly terminals: Terminals,
     readonly paths: { readonly tmux: string; readonly script: string },
+    readonly environment: Readonly<Record<string, string>>,
   ) {}
 
   static async start(): Promise<TmuxFixture> {
     const folder = await Deno.makeTempDir({ prefix: "terminal-" });
-    const paths = { tmux: await programPath("tmux"), script: await programPath("script") };
+    const paths = {
+      tmux: await programPath("tmux"),
+      script: await programPath("script"),
+    };
+    const environment = {
+      PATH: "/usr/bin:/bin",
+      HOME: folder,
+      LANG: "C.UTF-8",
+      TMUX_TMPDIR: folder,
+      TERM: "xterm-256color",
+      SHELL: "/bin/sh",
+      PS1: "$ ",
+    };
     const lane = new CommandLane({
       programs: { sh: "/bin/sh", tmux: paths.tmux, stty: await programPath("stty") },
       timeoutPath: await programPath("timeout"),
-      environment: {
-        PATH: "/usr/bin:/bin",
-        HOME: folder,
-        LANG: "C.UTF-8",
-        TMUX_TMPDIR: folder,
-        TERM: "xterm-256color",
-        SHELL: "/bin/sh",
-        PS1: "$ ",
-      },
+      environment,
       concurrencyMax: 500,
       queueMax: 100,
     });
@@ -57,7 +62,7 @@ export class TmuxFixture implements AsyncDisposable {
       clock: systemClock,
       log: silentLog,
     });
-    return new TmuxFixture(folder, lane, terminals, paths);
+    return new TmuxFixture(folder, lane, terminals, paths, environment);
   }
 
   async tmux(...args: string[]): Promise<string> {

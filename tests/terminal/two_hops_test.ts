@@ -6,7 +6,7 @@ import { limits } from "../../shared/limits.ts";
 import { ScreenFollower } from "../../shared/terminal/client.ts";
 import type { ClientFrame } from "../../shared/terminal/protocol.ts";
 import { until, withListener } from "../support/listen_support.ts";
-import { corpus } from "./corpus.ts";
+import { corpusEntry } from "./corpus.ts";
 import { sessionName, TmuxFixture } from "./terminal_fixture.ts";
 
 const name = sessionName("8");
@@ -39,7 +39,10 @@ class RemoteClient {
 
 Deno.test("through a bridge and a ship, over sockets with deflate, the screen is the same", async () => {
   await using tmux = await TmuxFixture.start();
-  await Deno.writeTextFile(`${tmux.folder}/play`, corpus[2]![1]);
+  await Deno.writeTextFile(
+    `${tmux.folder}/play`,
+    corpusEntry("wide, combining, joined and right-to-left text")[1] as string,
+  );
   await tmux.session(name, `cat ${tmux.folder}/play; exec sh`);
   const ship = (request: Request, connection: Parameters<Parameters<typeof withListener>[0]>[1]) =>
     connection.upgrade(request, {

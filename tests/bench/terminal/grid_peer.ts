@@ -5,6 +5,7 @@ import type { Socket } from "../../../shared/http/socket.ts";
 import { limits } from "../../../shared/limits.ts";
 import { Acks } from "../../../shared/terminal/acks.ts";
 import { ScreenFollower } from "../../../shared/terminal/client.ts";
+import type { Grid } from "../../../shared/terminal/grid.ts";
 import type { ClientFrame } from "../../../shared/terminal/protocol.ts";
 import {
   askBridge,
@@ -90,15 +91,17 @@ export class GridPeer implements Peer {
     const received = this.#follower.receive(text);
     if (received.kind === "exit") return;
     this.#acks.answer(received.send, text.length);
-    if (received.kind === "screen") {
-      // Everybody else is searched as bytes; a screen is made of text only while somebody waits.
-      this.#sight.see(this.#sight.waiting ? this.#text() : "", "screen");
-    }
+    this.#look();
   }
 
-  #text(): string {
-    const grid = this.#follower.grid;
-    return grid === null ? "" : grid.lines.map((_, y) => grid.text(y)).join("\n");
+  /** Everybody else is searched as bytes, while they come. */
+  #look(): void {
+    const { grid } = this.#follower;
+    const { wanted } = this.#sight;
+    this.#sight.see(
+      grid !== null && wanted !== null && holds(grid, wanted) ? wanted : "",
+      "screen",
+    );
   }
 
   #send(frame: ClientFrame): void {
@@ -110,7 +113,7 @@ export class GridPeer implements Peer {
   }
   shows(text: string, boundMs?: number): Promise<number> {
     const shown = this.#sight.shows(text, boundMs);
-    if (this.#text().includes(text)) this.#sight.see(this.#text(), "screen");
+    this.#look();
     return shown;
   }
   forget(): void {
@@ -136,4 +139,15 @@ export class GridPeer implements Peer {
     );
     await askBridge(this.grid.ship.url, "POST", `${this.opened.path}/deactivate`);
   }
+}
+
+/** Whether `text`, of cells one code point each, stands in some row. */
+function holds(grid: Grid, text: string): boolean {
+  const wanted = [...text].map((character) => character.codePointAt(0)!);
+  return grid.lines.some(({ codes }) => {
+    for (let x = codes.indexOf(wanted[0]!); x !== -1; x = codes.indexOf(wanted[0]!, x + 1)) {
+      if (wanted.every((code, i) => codes[x + i] === code)) return true;
+    }
+    return false;
+  });
 }

@@ -57,8 +57,9 @@ export class Sight {
     }
   }
 
-  get waiting(): boolean {
-    return this.#waiting !== null;
+  /** What somebody waits for. */
+  get wanted(): string | null {
+    return this.#waiting?.text ?? null;
   }
 
   forget(): void {

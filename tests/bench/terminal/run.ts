@@ -71,10 +71,14 @@ const figures: Record<
   string,
   { size: Size; measure: (peer: Peer) => Promise<Measured> } | null
 > = {
-  "idle echo": { size: usual, measure: (peer) => echo(peer, 200) },
+  "idle echo": { size: usual, measure: (peer) => echo(peer, 150) },
   "echo, other pane flooded": {
     size: usual,
-    measure: (peer) => floodedEcho(peer, 100),
+    measure: (peer) => floodedEcho(peer, { samples: 60, flood: noise }),
+  },
+  "echo, other pane yes": {
+    size: usual,
+    measure: (peer) => floodedEcho(peer, { samples: 60, flood: "yes" }),
   },
   "Ctrl-C in yes": {
     size: usual,
@@ -91,10 +95,10 @@ const figures: Record<
     size: usual,
     async measure(peer) {
       await using _slow = await network.throttled(slowBytesPerSecond);
-      return await interrupt(peer, { samples: 4, floodMs: 3_000, flood: noise });
+      return await interrupt(peer, { samples: 3, floodMs: 2_500, flood: noise });
     },
   },
-  "cat of 50 MiB": { size: usual, measure: (peer) => cat(peer, log) },
+  "cat of 50 MiB": { size: usual, measure: (peer) => cat(peer, log, 3) },
   "bytes of five floods": network && {
     size: usual,
     measure: (peer) => floodBytes(peer, network, 5),

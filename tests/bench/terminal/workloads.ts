@@ -48,9 +48,12 @@ export async function echo(peer: Peer, samples: number): Promise<Times> {
   return timesOf(times);
 }
 
-/** The same while another pane of the window is flooded. */
-export async function floodedEcho(peer: Peer, samples: number): Promise<Times> {
-  await peer.tmux("split-window", "-h", "-d", "yes");
+/** The same while `flood` runs in the window's other pane, below as tmux splits by itself. */
+export async function floodedEcho(
+  peer: Peer,
+  { samples, flood }: { samples: number; flood: string },
+): Promise<Times> {
+  await peer.tmux("split-window", "-d", flood);
   await sleep(500);
   return await echo(peer, samples);
 }
@@ -73,12 +76,17 @@ export async function interrupt(
   return timesOf(times);
 }
 
-/** From Enter to the prompt after so much text. */
-export async function cat(peer: Peer, file: string): Promise<number> {
-  peer.forget();
-  const start = performance.now();
-  peer.type(`cat ${file}\r`);
-  return await peer.shows(promptText(2), 60_000) - start;
+/** From Enter to the prompt after so much text; the middle of several times. */
+export async function cat(peer: Peer, file: string, rounds: number): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    peer.forget();
+    const start = performance.now();
+    peer.type(`cat ${file}\r`);
+    times.push(await peer.shows(promptText(round + 2), 60_000) - start);
+    await peer.quiet(100);
+  }
+  return timesOf(times).p50;
 }
 
 /** Bytes on the network for `rounds` floods of a few megabytes each. */

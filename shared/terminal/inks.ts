@@ -99,7 +99,7 @@ const shardSlotsMin = 8;
 class StyleTable {
   size = 0;
   readonly #chunks: Int32Array[] = [];
-  /** Index + 1 of the style in each slot; 0 is a free one. At most half of a shard is taken. */
+  /** Index + 1 of the style in each slot; 0 is a free one. */
   readonly #shards: (Int32Array | undefined)[] = Array.from({ length: 1 << shardsLog2 });
   readonly #taken = new Uint32Array(1 << shardsLog2);
 
@@ -114,19 +114,21 @@ class StyleTable {
     }
     const index = this.#add(fg, bg, flags, underlineColor, link);
     slots[slot] = index + 1;
-    if (++this.#taken[shard]! * 2 >= slots.length) this.#grow(shard, slots);
+    if (++this.#taken[shard]! >= slots.length * fullness(shard)) this.#grow(shard, slots);
     return index;
   }
 
   at(index: number): Style {
     if (index >= this.size) throw new Error(`style ${index} of ${this.size}`);
-    const [fg = 0, bg = 0, flags = 0, underlineColor = 0, link = 0] = this.#numbers(index);
-    return { fg, bg, flags, underlineColor, link };
-  }
-
-  #numbers(index: number): Int32Array {
-    const at = (index & ((1 << stylesPerChunkLog2) - 1)) * numbersPerStyle;
-    return this.#chunks[index >> stylesPerChunkLog2]!.subarray(at, at + numbersPerStyle);
+    const chunk = this.#chunks[index >> stylesPerChunkLog2]!;
+    const at = placeOf(index);
+    return {
+      fg: chunk[at]!,
+      bg: chunk[at + 1]!,
+      flags: chunk[at + 2]!,
+      underlineColor: chunk[at + 3]!,
+      link: chunk[at + 4]!,
+    };
   }
 
   #holds(
@@ -138,7 +140,7 @@ class StyleTable {
     link: number,
   ): boolean {
     const chunk = this.#chunks[index >> stylesPerChunkLog2]!;
-    const at = (index & ((1 << stylesPerChunkLog2) - 1)) * numbersPerStyle;
+    const at = placeOf(index);
     return chunk[at] === fg && chunk[at + 1] === bg && chunk[at + 2] === flags &&
       chunk[at + 3] === underlineColor && chunk[at + 4] === link;
   }
@@ -148,23 +150,40 @@ class StyleTable {
     if (index >> stylesPerChunkLog2 === this.#chunks.length) {
       this.#chunks.push(new Int32Array(numbersPerStyle << stylesPerChunkLog2));
     }
-    this.#numbers(index).set([fg, bg, flags, underlineColor, link]);
+    const chunk = this.#chunks[index >> stylesPerChunkLog2]!;
+    const at = placeOf(index);
+    chunk[at] = fg;
+    chunk[at + 1] = bg;
+    chunk[at + 2] = flags;
+    chunk[at + 3] = underlineColor;
+    chunk[at + 4] = link;
     return index;
   }
 
   #grow(shard: number, slots: Int32Array): void {
     const wider = new Int32Array(slots.length * 2);
-    for (const entry of slots) {
+    for (let from = 0; from < slots.length; from++) {
+      const entry = slots[from]!;
       if (entry === 0) continue;
-      const [fg = 0, bg = 0, flags = 0, underlineColor = 0, link = 0] = this.#numbers(entry - 1);
-      let slot = slotOf(hashOf(fg, bg, flags, underlineColor, link), wider);
+      let slot = slotOf(this.#hash(entry - 1), wider);
       while (wider[slot] !== 0) slot = (slot + 1) & (wider.length - 1);
       wider[slot] = entry;
     }
     this.#shards[shard] = wider;
   }
+
+  #hash(index: number): number {
+    const chunk = this.#chunks[index >> stylesPerChunkLog2]!;
+    const at = placeOf(index);
+    return hashOf(chunk[at]!, chunk[at + 1]!, chunk[at + 2]!, chunk[at + 3]!, chunk[at + 4]!);
+  }
 }
 
+/** How full a shard may be: from a third to two thirds, so that they do not all grow at the same time. */
+const fullness = (shard: number) => (1 + shard / (1 << shardsLog2)) / 3;
+
+/** Where a style's numbers begin in its chunk. */
+const placeOf = (index: number) => (index & ((1 << stylesPerChunkLog2) - 1)) * numbersPerStyle;
 const slotOf = (hash: number, slots: Int32Array) => (hash >>> shardsLog2) & (slots.length - 1);
 
 /** A multiplicative mix; the finalizer is that of MurmurHash3 (Austin Appleby, public domain). */

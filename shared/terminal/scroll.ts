@@ -17,14 +17,15 @@ export function findScroll(from: Grid, to: Grid): Scroll | null {
   if (changed.length < rowsSavedMin) return null;
   const first = changed[0]!;
   const last = changed[changed.length - 1]!;
-  const shift = winningShift(from, to, first, last);
+  const shift = winningShift(from, to, changed);
   if (shift === 0) return null;
   return worthwhile(from, to, regionOf(from, to, { first, last, shift }));
 }
 
-function winningShift(from: Grid, to: Grid, first: number, last: number): number {
+/** Rows that did not change neither came from elsewhere nor went there, but by chance. */
+function winningShift(from: Grid, to: Grid, changed: readonly number[]): number {
   const places = new Map<number, number[]>();
-  for (let y = first; y <= last; y++) {
+  for (const y of changed) {
     const line = from.line(y);
     if (line.isBlank()) continue;
     const hash = line.hash();
@@ -33,7 +34,7 @@ function winningShift(from: Grid, to: Grid, first: number, last: number): number
     else if (same.length < 4) same.push(y);
   }
   const votes = new Map<number, number>();
-  for (let y = first; y <= last; y++) {
+  for (const y of changed) {
     const line = to.line(y);
     if (line.isBlank()) continue;
     for (const place of places.get(line.hash()) ?? []) {

@@ -11,6 +11,8 @@ const intervalMs = 16;
 /** So long after input an echo may come, at the shorter interval. */
 const echoWindowMs = 40;
 const echoIntervalMs = 2;
+/** What a timer cannot wait for is not waited for. */
+const timerMs = 1;
 /** A resize waits for the first output after it, this long for the rest of it, at most so long. */
 const redrawSettleMs = 4;
 const redrawMaxMs = 50;
@@ -124,7 +126,7 @@ export class Pacer implements Disposable {
     if (!this.#dirty && !this.#snapshotWanted) return;
     if (!this.hasCredit) return;
     const waitMs = this.#waitMs();
-    if (waitMs > 0) this.#timer = this.options.clock.after(waitMs, () => this.#pump());
+    if (waitMs >= timerMs) this.#timer = this.options.clock.after(waitMs, () => this.#pump());
     else this.#send();
   }
 

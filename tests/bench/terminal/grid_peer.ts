@@ -55,6 +55,7 @@ export function gridKind(
 ): PeerKind {
   return {
     name: through === "ship" ? "grid" : "grid via bridge",
+    ours: true,
     missing: () => Promise.resolve(null),
     async open(_place, size) {
       await askBridge(grid.ship.url, "POST", `${path}/activate`);

@@ -166,6 +166,7 @@ const missingProgram = async (name: string, why: string) =>
 /** `tmux attach` under a PTY on this machine: no network at all. */
 export const bareKind: PeerKind = {
   name: "tmux attach",
+  ours: false,
   missing: () => missingProgram("script", ""),
   async open(place, size) {
     await startSession(place, size);
@@ -189,6 +190,7 @@ export const bareKind: PeerKind = {
 /** mosh-server and mosh-client, without prediction: what is measured is the screen that is true. */
 export const moshKind: PeerKind = {
   name: "mosh",
+  ours: false,
   missing: () => missingProgram("mosh-server", ""),
   async open(place, size) {
     await startSession(place, size);
@@ -282,6 +284,7 @@ const rawPort = 47_812;
 /** ttyd; its protocol is in its `src/protocol.c`: the first byte says what a message is. */
 export const ttydKind: PeerKind = {
   name: "ttyd",
+  ours: false,
   missing: () => missingProgram("ttyd", ": build it from its sources and put it on PATH"),
   async open(place, size) {
     await startSession(place, size);
@@ -317,6 +320,7 @@ export const ttydKind: PeerKind = {
 /** A PTY's bytes as WebSocket messages and nothing else: `raw_pty.ts`. */
 export const rawKind: PeerKind = {
   name: "raw PTY over ws",
+  ours: false,
   missing: () => missingProgram("script", ""),
   async open(place, size) {
     await startSession(place, size);

@@ -25,6 +25,8 @@ export interface Peer extends AsyncDisposable {
 
 export interface PeerKind {
   readonly name: string;
+  /** A daemon that has been running for long, not one that is started for each session. */
+  readonly ours: boolean;
   /** Why this peer is not measured here, or null when it can be. */
   missing(): Promise<string | null>;
   open(place: BenchPlace, size: Size): Promise<Peer>;

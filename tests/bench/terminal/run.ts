@@ -20,6 +20,7 @@ import {
   interrupt,
   settled,
   vimBytes,
+  warmUp,
 } from "./workloads.ts";
 
 const usual: Size = { cols: 80, rows: 24 };
@@ -116,6 +117,11 @@ const figures: Record<
 };
 
 const wanted = Deno.args[0] ?? "";
+for (const kind of kinds.filter(({ ours }) => ours)) {
+  await using peer = await kind.open(benchPlace, usual);
+  await settled(peer);
+  await warmUp(peer);
+}
 const results = new Map<string, Map<string, Measured>>();
 for (const [name, figure] of Object.entries(figures)) {
   if (figure === null || !name.includes(wanted)) continue;

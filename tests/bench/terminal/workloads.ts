@@ -27,6 +27,14 @@ export async function settled(peer: Peer): Promise<void> {
   await peer.quiet(150);
 }
 
+/** Does once what is measured later: a daemon that runs for weeks has been compiled for it long ago. */
+export async function warmUp(peer: Peer): Promise<void> {
+  await peer.tmux("split-window", "-d", "timeout 5 yes");
+  await echo(peer, 60);
+  peer.type(`${fullScreenCommand(300, 10)}\r`);
+  await peer.quiet(1_000);
+}
+
 /** No sequence of a terminal holds such letters, and each is typed once on a line. */
 const keys = "абвгдежзийклмнопрстуфхцчшщъыьэюя";
 
@@ -105,6 +113,11 @@ export async function floodBytes(
   return await network.bytes() - before;
 }
 
+function fullScreenCommand(pictures: number, intervalMs: number): string {
+  const program = fileURLToPath(new URL("full_screen.ts", import.meta.url));
+  return `'${Deno.execPath()}' run --no-lock '${program}' ${pictures} ${intervalMs}`;
+}
+
 /**
  * A program that redraws its whole screen: bytes a picture, and the servers' processor time for all. It runs once
  * before, so that neither its own start nor a compiler warming up is counted.
@@ -114,17 +127,16 @@ export async function fullScreen(
   network: Network | null,
   frames: number,
 ): Promise<{ bytesPerFrame: number; serverMs: number }> {
-  const program = fileURLToPath(new URL("full_screen.ts", import.meta.url));
   const pids = [
     ...await peer.serverPids(),
     Number(await peer.tmux("display", "-p", "#{pid}")),
   ];
-  peer.type(`stty -echo; '${Deno.execPath()}' run --no-lock ${program} ${frames} 50\r`);
+  peer.type(`stty -echo; ${fullScreenCommand(frames, 50)}\r`);
   await peer.shows(promptText(2), 60_000);
   await peer.quiet(150);
   const [bytes, used] = [await network?.bytes() ?? NaN, await cpuMs(pids)];
   peer.forget();
-  peer.type(`'${Deno.execPath()}' run --no-lock ${program} ${frames} 50\r`);
+  peer.type(`${fullScreenCommand(frames, 50)}\r`);
   await peer.shows(promptText(3), 60_000);
   return {
     bytesPerFrame: ((await network?.bytes() ?? NaN) - bytes) / frames,

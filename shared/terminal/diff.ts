@@ -77,7 +77,6 @@ export class FrameEncoder {
     this.#takeRest(shown, now);
     const frame: Snapshot = {
       type: "snapshot",
-      seq: ++this.#seq,
       cols: now.cols,
       rows: now.rows,
       styles: this.#styles,
@@ -87,6 +86,8 @@ export class FrameEncoder {
       modes: now.modes,
       title: now.title,
       ...noticeFields(notices),
+      // Last: what differs in every frame should not cut in two what deflate has seen before.
+      seq: ++this.#seq,
     };
     return { frame, more };
   }
@@ -131,7 +132,6 @@ export class FrameEncoder {
     ) return null;
     const frame: Patch = {
       type: "patch",
-      seq: ++this.#seq,
       ...(this.#links.length > 0 ? { links: this.#links } : {}),
       ...(this.#styles.length > 0 ? { styles: this.#styles, stylesFrom } : {}),
       ...(scroll !== null ? { scroll } : {}),
@@ -140,6 +140,7 @@ export class FrameEncoder {
       ...(modes !== null ? { modes } : {}),
       ...(title !== null ? { title } : {}),
       ...noticeFields(notices),
+      seq: ++this.#seq,
     };
     return { frame, more };
   }

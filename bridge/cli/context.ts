@@ -2,7 +2,7 @@
 import type { BridgeApi } from "../../shared/api/bridge_api.ts";
 import type { Client } from "../../shared/http/client.ts";
 import type { Credentials } from "./credentials.ts";
-import type { UserTerminal } from "./attach/display.ts";
+import type { UserTerminal } from "../../shared/host/user_terminal.ts";
 import type { Paint } from "./output.ts";
 
 /** The streams and the terminal, as values: tests give their own. */

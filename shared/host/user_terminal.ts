@@ -1,15 +1,19 @@
-/** The terminal that the user of this process sits at. */
+/** The terminal that a user sits at, and that of this process. */
 import { writeOutput } from "./console.ts";
 import { onHangup, onResize, onResume } from "./lifecycle.ts";
 
-export interface ProcessTerminal {
+export interface UserTerminal {
+  /** 0 where the terminal does not know it. */
   size(): { readonly cols: number; readonly rows: number };
   write(text: string): void;
   /** Keys one by one and unechoed, or lines again. */
   setRaw(raw: boolean): void;
+  /** Bytes as they are typed; ends when the terminal does. Cancelled when the attachment ends. */
   readonly input: ReadableStream<Uint8Array>;
   onResize(handler: () => void): Disposable;
+  /** The process was stopped and goes on: others have used the terminal meanwhile. */
   onResume(handler: () => void): Disposable;
+  /** The terminal is gone, or somebody wants us to believe it. */
   onHangup(handler: () => void): Disposable;
 }
 
@@ -23,7 +27,7 @@ function whileItLasts<T>(ask: () => T): T | undefined {
 }
 
 /** Null when standard input or output is no terminal. */
-export function processTerminal(): ProcessTerminal | null {
+export function processTerminal(): UserTerminal | null {
   if (!Deno.stdin.isTerminal() || !Deno.stdout.isTerminal()) return null;
   return {
     size() {

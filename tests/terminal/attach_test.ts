@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { attach, type AttachOptions } from "../../bridge/cli/attach/attach.ts";
 import { capture, printedScreen } from "../../bridge/cli/attach/capture.ts";
-import type { UserTerminal } from "../../bridge/cli/attach/display.ts";
+import type { UserTerminal } from "../../shared/host/user_terminal.ts";
 import { UserInput } from "../../bridge/cli/attach/user_input.ts";
 import { systemClock } from "../../shared/clock.ts";
 import { Grid, gridDifference } from "../../shared/terminal/grid.ts";

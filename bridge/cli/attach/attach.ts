@@ -3,13 +3,14 @@
  * values, so that neither the process nor the network is this file's business.
  */
 import type { Clock } from "../../../shared/clock.ts";
+import type { UserTerminal } from "../../../shared/host/user_terminal.ts";
 import type { Socket } from "../../../shared/http/socket.ts";
 import { limits } from "../../../shared/limits.ts";
 import { Acks } from "../../../shared/terminal/acks.ts";
 import { ScreenFollower } from "../../../shared/terminal/client.ts";
 import { type ClientFrame, terminalClose } from "../../../shared/terminal/protocol.ts";
 import { type Absence, mayPass } from "./absence.ts";
-import { Display, type UserTerminal } from "./display.ts";
+import { Display } from "./display.ts";
 import { detachKey, UserInput } from "./user_input.ts";
 
 export interface AttachOptions {

@@ -1,25 +1,10 @@
 /** The user's terminal while it shows a session: the picture, and a line of our own over its last row. */
 import type { Clock } from "../../../shared/clock.ts";
+import type { UserTerminal } from "../../../shared/host/user_terminal.ts";
 import { limits } from "../../../shared/limits.ts";
 import { AnsiPainter } from "../../../shared/terminal/ansi.ts";
 import type { Grid } from "../../../shared/terminal/grid.ts";
 import { noticeBytes, type Notices } from "../../../shared/terminal/notices.ts";
-
-/** The terminal that the user sits at. */
-export interface UserTerminal {
-  /** 0 where the terminal does not know it. */
-  size(): { readonly cols: number; readonly rows: number };
-  write(text: string): void;
-  /** Keys one by one and unechoed, or lines again. */
-  setRaw(raw: boolean): void;
-  /** Bytes as they are typed; ends when the terminal does. Cancelled when the attachment ends. */
-  readonly input: ReadableStream<Uint8Array>;
-  onResize(handler: () => void): Disposable;
-  /** The process was stopped and goes on: others have used the terminal meanwhile. */
-  onResume(handler: () => void): Disposable;
-  /** The terminal is gone, or somebody wants us to believe it. */
-  onHangup(handler: () => void): Disposable;
-}
 
 export interface Size {
   readonly cols: number;

@@ -164,4 +164,5 @@ function shown(measured: Measured | undefined): string {
   return `${Math.round(measured.bytesPerFrame)} B ${Math.round(measured.serverMs)} ms`;
 }
 
-const brief = (value: number) => value < 10 ? value.toFixed(2) : value.toFixed(0);
+const brief = (value: number) =>
+  value === Infinity ? "never" : value < 10 ? value.toFixed(2) : value.toFixed(0);

@@ -3,6 +3,7 @@
  * after the other on this machine; ratios first. Peers that are not installed are named and left out.
  */
 import { fileURLToPath } from "node:url";
+import { messageOf } from "../../../shared/errors.ts";
 import { Place } from "../../support/grid_process.ts";
 import { gridKind, RunningGrid } from "./grid_peer.ts";
 import { ownNetwork, runInNamespace } from "./network.ts";
@@ -128,9 +129,14 @@ for (const [name, figure] of Object.entries(figures)) {
   const row = new Map<string, Measured>();
   results.set(name, row);
   for (const kind of kinds) {
-    await using peer = await kind.open(benchPlace, figure.size);
-    await settled(peer);
-    row.set(kind.name, await figure.measure(peer));
+    try {
+      await using peer = await kind.open(benchPlace, figure.size);
+      await settled(peer);
+      row.set(kind.name, await figure.measure(peer));
+    } catch (thrown) {
+      // Without one figure of a peer the others are still worth having.
+      console.log(`no figure: ${name}, ${kind.name}: ${messageOf(thrown).slice(0, 200)}`);
+    }
   }
 }
 console.log(report(results, kinds.map(({ name }) => name), goals));

@@ -128,6 +128,7 @@ for (const [name, figure] of Object.entries(figures)) {
   if (figure === null || !name.includes(wanted)) continue;
   const row = new Map<string, Measured>();
   results.set(name, row);
+  console.log(`measuring ${name} …`);
   for (const kind of kinds) {
     try {
       await using peer = await kind.open(benchPlace, figure.size);

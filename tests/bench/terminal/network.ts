@@ -8,7 +8,10 @@ import { findProgram } from "../../../shared/host/files.ts";
 const insideVariable = "GRID_BENCH_NAMESPACE";
 const mtuBytes = 1_500;
 
-/** Runs `script` again inside a network namespace; its exit code, or null when there can be none. */
+/**
+ * Runs `script` again inside namespaces of its own, for the network and for processes, so that however it ends
+ * nothing of it goes on; its exit code, or null when there can be none.
+ */
 export async function runInNamespace(
   script: string,
   args: readonly string[],
@@ -20,17 +23,21 @@ export async function runInNamespace(
   );
   if (programs.includes(null)) return null;
   const unshare = programs[0]!;
-  const probe = await new Deno.Command(unshare, {
-    args: ["-rn", "true"],
-    stderr: "null",
-  }).output();
+  const apart = ["--map-root-user", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];
+  const probe = await new Deno.Command(unshare, { args: [...apart, "true"], stderr: "null" })
+    .output();
   if (!probe.success) return null;
+  const directory = await Deno.makeTempDir({ prefix: "bench-" });
   const inside = `ip link set lo up mtu ${mtuBytes} && exec "$@"`;
   const deno = [Deno.execPath(), "run", "-A", "--cached-only", script, ...args];
-  const { code } = await new Deno.Command(unshare, {
-    args: ["-rn", "sh", "-c", inside, "bench", ...deno],
-    env: { [insideVariable]: "1" },
-  }).spawn().status;
+  const child = new Deno.Command(unshare, {
+    args: [...apart, "sh", "-c", inside, "bench", ...deno],
+    env: { [insideVariable]: "1", TMPDIR: directory },
+  }).spawn();
+  const end = () => child.kill("SIGKILL");
+  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, end);
+  const { code } = await child.status;
+  await Deno.remove(directory, { recursive: true });
   return code;
 }
 

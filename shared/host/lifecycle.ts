@@ -84,15 +84,22 @@ export function exit(code: number): never {
   Deno.exit(code);
 }
 
-/** Calls `handler` on SIGINT and SIGTERM until disposed; a second signal while it runs ends the process. */
+/**
+ * One Ctrl-C comes several times: the terminal sends it to everybody, and `npx` and `deno task` pass theirs on.
+ * Who means it presses again later.
+ */
+const sameKeystrokeMs = 1_000;
+
+/** Calls `handler` on SIGINT and SIGTERM until disposed; a later SIGINT while it runs ends the process. */
 export function onStop(handler: (signal: "SIGINT" | "SIGTERM") => void): Disposable {
-  let asked = false;
+  let askedMs: number | null = null;
   const listeners = (["SIGINT", "SIGTERM"] as const).map((signal) => {
     const listener = () => {
-      if (asked && signal === "SIGINT") Deno.exit(130);
-      if (asked) return;
-      asked = true;
-      handler(signal);
+      const nowMs = performance.now();
+      if (askedMs === null) {
+        askedMs = nowMs;
+        handler(signal);
+      } else if (signal === "SIGINT" && nowMs - askedMs > sameKeystrokeMs) Deno.exit(130);
     };
     Deno.addSignalListener(signal, listener);
     return { signal, listener };

@@ -16,6 +16,8 @@ import {
   childEnvironment,
   env,
   exit,
+  ignoresHangup,
+  onHangup,
   onStop,
   programArguments,
   takeSecret,
@@ -136,6 +138,8 @@ function moduleCache(): string {
 export async function main(): Promise<number> {
   const stopped = new AbortController();
   using _stop = onStop(() => stopped.abort());
+  // A closed window ends what was started in it: the launcher's daemons would go on without it.
+  using _hangup = ignoresHangup() ? null : onHangup(() => stopped.abort());
   const launch = launchOptions();
   const options: CliOptions = {
     io: processIo(stopped.signal),

@@ -46,10 +46,14 @@ function writeAll(target: { writeSync(bytes: Uint8Array): number }, text: string
     while (bytes.length > 0) bytes = bytes.subarray(target.writeSync(bytes));
     return true;
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.BrokenPipe) return false;
+    if (thrown instanceof Deno.errors.BrokenPipe || isTerminalGone(thrown)) return false;
     throw thrown;
   }
 }
+
+/** A terminal whose window was closed fails with EIO. */
+const isTerminalGone = (thrown: unknown) =>
+  thrown instanceof Error && (thrown as { code?: unknown }).code === "EIO";
 
 /**
  * Asks on the terminal and gives the line typed, or null at the end of input or when `signal` aborts. The

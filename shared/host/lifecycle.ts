@@ -126,6 +126,18 @@ export function onHangup(handler: () => void): Disposable {
   return onSignal("SIGHUP", handler);
 }
 
+/** Whether this process was started to outlive its terminal (`nohup`), as Linux tells it (proc(5), SigIgn). */
+export function ignoresHangup(): boolean {
+  try {
+    const ignored = /^SigIgn:\s*([0-9a-f]+)$/m.exec(Deno.readTextFileSync("/proc/self/status"))
+      ?.[1];
+    return ignored !== undefined && (BigInt(`0x${ignored}`) & 1n) === 1n;
+  } catch {
+    // Not Linux.
+    return false;
+  }
+}
+
 function onSignal(signal: Deno.Signal, handler: () => void): Disposable {
   Deno.addSignalListener(signal, handler);
   return { [Symbol.dispose]: () => Deno.removeSignalListener(signal, handler) };

@@ -161,19 +161,26 @@ Deno.test("e2e: TERM ends everything but the sessions, and the next start finds 
   await grid.ask("POST", "/workspaces/shop/one/deactivate");
 });
 
-Deno.test("e2e: one Ctrl-C that comes several times ends both daemons, in peace", async () => {
-  await using place = await Place.make();
-  await using grid = await GridProcess.up(place);
-  const daemons = [...await grid.pids("bridge"), ...await grid.pids("ship")];
-  assert.equal(daemons.length, 2);
+const endings = [
   // The terminal sends it to everybody, and `npx` and `deno task` pass theirs on.
-  Deno.kill(grid.daemon.pid, "SIGINT");
-  await new Promise((resolve) => setTimeout(resolve, 5));
-  Deno.kill(grid.daemon.pid, "SIGINT");
-  assert.equal((await grid.daemon.ended).code, 0);
-  const left = (await processes()).filter(({ pid }) => daemons.includes(pid));
-  assert.deepEqual(left, []);
-});
+  ["one Ctrl-C that comes several times", ["SIGINT", "SIGINT"]],
+  ["a window that is closed", ["SIGHUP"]],
+] as const;
+for (const [what, signals] of endings) {
+  Deno.test(`e2e: ${what} ends both daemons, in peace`, async () => {
+    await using place = await Place.make();
+    await using grid = await GridProcess.up(place);
+    const daemons = [...await grid.pids("bridge"), ...await grid.pids("ship")];
+    assert.equal(daemons.length, 2);
+    for (const signal of signals) {
+      Deno.kill(grid.daemon.pid, signal);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assert.equal((await grid.daemon.ended).code, 0);
+    const left = (await processes()).filter(({ pid }) => daemons.includes(pid));
+    assert.deepEqual(left, []);
+  });
+}
 
 Deno.test("e2e: a ship that dies is started again, and said so", async () => {
   await using place = await Place.make();
